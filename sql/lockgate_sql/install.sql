@@ -1,0 +1,127 @@
+-- Lockgate: a transactional session runtime for AI agents, inside your own Postgres.
+--
+-- This file is the one order that works, and the table of contents. To install with psql alone,
+-- after DBOS's tables exist in the same database:
+--
+--   psql -X -1 -v ON_ERROR_STOP=1 -f install.sql
+--
+-- Two schemas. lockgate_store keeps what must survive. lockgate holds the rules: functions, result
+-- types and views, which every install remakes. An application calls functions and sends no other
+-- SQL; role lockgate_runtime may execute the public ones and touches no table.
+--
+-- The doors     start, create_session: an entry into a session. status, snapshot, read_stream,
+--               get_run: reads, each of one consistent look. claim_settlements, mark_delivered:
+--               what has settled, for any consumer. The rest is what a worker calls.
+-- One gate      every entry locks the session's row, reads who holds its request key, decides, and
+--               writes the run together with the workflow that drives it, in one commit.
+-- Lock order    session row, run rows, stream row, tool-call rows, DBOS's rows last.
+-- Answers       what may happen is a row whose first field is an outcome; what must not happen is
+--               an error of class LG. READ COMMITTED only.
+\ir tables/schema.sql
+\ir tables/sessions.sql
+\ir tables/runs.sql
+\ir tables/request_keys.sql
+\ir tables/messages.sql
+\ir tables/checkpoints.sql
+\ir tables/streams.sql
+\ir tables/stream_chunks.sql
+\ir tables/tool_calls.sql
+\ir tables/settlements.sql
+\ir tables/consumers.sql
+\ir tables/deliveries.sql
+\ir tables/recoveries.sql
+\ir tables/workers.sql
+\ir rules/reset.sql
+\ir rules/shared/now.sql
+\ir rules/shared/is_live.sql
+\ir rules/shared/drive_version.sql
+\ir rules/shared/require_read_committed.sql
+\ir rules/shared/lock_session.sql
+\ir rules/shared/canonical_json.sql
+\ir rules/shared/sha256_hex.sql
+\ir rules/shared/enqueue_drive.sql
+\ir rules/policies/entry_policies.sql
+\ir rules/recovery/worker_is_alive.sql
+\ir rules/recovery/drive_is_served.sql
+\ir rules/runs/is_executing.sql
+\ir rules/entries/entry_result.sql
+\ir rules/request_keys/bad_request_key.sql
+\ir rules/request_keys/request_digest.sql
+\ir rules/request_keys/plan_keyed_entry.sql
+\ir rules/entries/start_digest.sql
+\ir rules/entries/read_content.sql
+\ir rules/entries/read_message.sql
+\ir rules/entries/bad_identity_field.sql
+\ir rules/entries/bad_entry_field.sql
+\ir rules/entries/plan_replay.sql
+\ir rules/entries/entry_answer.sql
+\ir rules/entries/look_ahead.sql
+\ir rules/entries/broken_expectation.sql
+\ir rules/entries/changed_identity_field.sql
+\ir rules/entries/decide_entry.sql
+\ir rules/entries/insert_session.sql
+\ir rules/entries/answer_refused_insert.sql
+\ir rules/entries/begin_run.sql
+\ir rules/entries/enter_locked.sql
+\ir rules/entries/enter.sql
+\ir rules/entries/start.sql
+\ir rules/streams/make_chunk.sql
+\ir rules/streams/write_chunks.sql
+\ir rules/streams/open_stream.sql
+\ir rules/streams/close_stream.sql
+\ir rules/streams/append_chunks.sql
+\ir rules/streams/answer_refused_append.sql
+\ir rules/streams/list_chunks.sql
+\ir rules/streams/read_stream.sql
+\ir rules/streams/moved_streams.sql
+\ir rules/sessions/append_message.sql
+\ir rules/sessions/append_messages.sql
+\ir rules/sessions/list_history.sql
+\ir rules/tool_calls/announced_id.sql
+\ir rules/tool_calls/register_calls.sql
+\ir rules/tool_calls/list_calls.sql
+\ir rules/tool_calls/awaited_calls.sql
+\ir rules/tool_calls/call_parts.sql
+\ir rules/tool_calls/call_chunks.sql
+\ir rules/tool_calls/result_part.sql
+\ir rules/tool_calls/drain_calls.sql
+\ir rules/tool_calls/pair_calls.sql
+\ir rules/settlement/consumers_lock.sql
+\ir rules/settlement/record_settlement.sql
+\ir rules/settlement/register_consumer.sql
+\ir rules/settlement/claim_settlements.sql
+\ir rules/settlement/mark_delivered.sql
+\ir rules/runs/create_run.sql
+\ir rules/runs/set_run_ended.sql
+\ir rules/runs/put_run_back.sql
+\ir rules/runs/settle_replaced_run.sql
+\ir rules/runs/record_stop.sql
+\ir rules/runs/cancelled_detail.sql
+\ir rules/runs/end_run.sql
+\ir rules/runs/end_stopped_run.sql
+\ir rules/runs/get_run.sql
+\ir rules/sessions/create_session.sql
+\ir rules/sessions/answer_existing_session.sql
+\ir rules/sessions/fail_session_without_run.sql
+\ir rules/sessions/status.sql
+\ir rules/sessions/snapshot.sql
+\ir rules/steps/lock_attempt.sql
+\ir rules/steps/step_result.sql
+\ir rules/steps/step_answer.sql
+\ir rules/steps/claim_run.sql
+\ir rules/steps/close_step.sql
+\ir rules/steps/commit_reply.sql
+\ir rules/steps/commit_result.sql
+\ir rules/steps/commit_step.sql
+\ir rules/steps/finish_run.sql
+\ir rules/recovery/heartbeat.sql
+\ir rules/recovery/drive_workflow.sql
+\ir rules/recovery/is_stranded.sql
+\ir rules/recovery/end_unless_recoverable.sql
+\ir rules/recovery/requeue_run.sql
+\ir rules/recovery/begin_attempt.sql
+\ir rules/recovery/sweep.sql
+\ir views/run_ledger.sql
+\ir views/session_overview.sql
+\ir views/worker_health.sql
+\ir grants.sql

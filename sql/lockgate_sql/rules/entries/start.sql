@@ -1,0 +1,62 @@
+create function lockgate.start(
+  p_session_id text,
+  p_agent_type text,
+  p_input jsonb,
+  p_request_key text default null,
+  p_user_id text default null,
+  p_tags text[] default null,
+  p_metadata jsonb default null,
+  p_parent_session_id text default null,
+  p_root_session_id text default null,
+  p_concurrent_entry text default 'reject',
+  p_concurrent_entry_timeout_ms integer default 30000,
+  p_run_id uuid default null,
+  p_expect jsonb default null,
+  p_dispatch_limit_ms integer default 30000,
+  p_acting_user_id text default null,
+  p_tenant_id text default ''
+)
+  returns lockgate.entry_result
+  language plpgsql volatile security definer set search_path = '' set lock_timeout = '30s'
+as $$
+-- Starts a run with a user's message, on a new session or on one that stands idle, and hands it
+-- to the workers: run, messages, session, stream and workflow are one commit, or nothing is.
+--
+-- p_input is {message, state?}. p_run_id chosen by the caller makes a repeat of this very call
+-- harmless (`replayed`); p_expect {currentRunId, currentRunStatus, sessionStatus} is what a
+-- planner read. The wait for the session's row ends after p_concurrent_entry_timeout_ms (55P03).
+--
+-- Locks     session row, then all else that lockgate.enter names
+-- Writes    see lockgate.begin_run
+-- Outcomes  see lockgate.decide_entry
+-- Raises    LG001
+declare
+  v_entry lockgate.entry;
+begin
+  perform set_config('lock_timeout', p_concurrent_entry_timeout_ms::text, true);
+  v_entry.drive := 'start';
+  v_entry.tenant_id := p_tenant_id;
+  v_entry.session_id := p_session_id;
+  v_entry.agent_type := p_agent_type;
+  v_entry.acting_user_id := p_acting_user_id;
+  v_entry.user_id := p_user_id;
+  v_entry.tags := p_tags;
+  v_entry.metadata := p_metadata;
+  v_entry.parent_session_id := p_parent_session_id;
+  v_entry.root_session_id := p_root_session_id;
+  v_entry.messages := lockgate.read_message(p_input -> 'message');
+  v_entry.state := nullif(p_input -> 'state', 'null');
+  v_entry.request_key := p_request_key;
+  v_entry.run_id := p_run_id;
+  v_entry.concurrent_entry := p_concurrent_entry;
+  v_entry.expect := p_expect;
+  v_entry.dispatch_limit_ms := p_dispatch_limit_ms;
+  v_entry.bad_field := lockgate.bad_entry_field(v_entry, p_input, '{message,state}');
+  if v_entry.bad_field is null then
+    v_entry.request_digest := lockgate.request_digest(
+      p_kind => 'execute', p_agent_type => p_agent_type,
+      p_messages => v_entry.messages, p_state => v_entry.state);
+  end if;
+  return lockgate.enter(v_entry);
+end;
+$$;

@@ -1,0 +1,37 @@
+create function lockgate.begin_attempt(p_run lockgate_store.runs)
+  returns lockgate.requeue_run_result
+  language plpgsql volatile
+as $$
+-- Fences the present attempt of a run and enqueues the next, after 1 s doubling to 60 s for each
+-- attempt without progress. The session and the run are locked.
+declare
+  v_now timestamptz := lockgate.now();
+  v_next_at timestamptz := v_now;
+  v_run lockgate_store.runs;
+begin
+  update lockgate_store.recoveries c
+     set next_at = v_now + least(60, 2 ^ (c.attempts - 1)) * interval '1 second'
+   where c.tenant_id = p_run.tenant_id and c.session_id = p_run.session_id
+     and c.run_id = p_run.run_id
+  returning c.next_at into v_next_at;
+  v_next_at := coalesce(v_next_at, v_now);
+  update lockgate_store.runs r
+     set owner_id = null,
+         claimed_at = null,
+         attempt = r.attempt + 1,
+         drive_id = gen_random_uuid(),
+         dispatch_at = v_next_at
+   where r.tenant_id = p_run.tenant_id and r.session_id = p_run.session_id
+     and r.run_id = p_run.run_id
+  returning r.* into v_run;
+  update lockgate_store.streams s
+     set attempt = v_run.attempt, updated_at = v_now
+   where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id
+     and s.run_id = p_run.run_id;
+  perform lockgate.enqueue_drive(
+    p_tenant_id => v_run.tenant_id, p_session_id => v_run.session_id,
+    p_run_id => v_run.run_id, p_drive_id => v_run.drive_id,
+    p_not_before => nullif(v_next_at, v_now));
+  return row('requeued', 'running', v_run.attempt, v_next_at)::lockgate.requeue_run_result;
+end;
+$$;

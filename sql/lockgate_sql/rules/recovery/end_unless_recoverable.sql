@@ -1,0 +1,46 @@
+create function lockgate.end_unless_recoverable(
+  p_run lockgate_store.runs,
+  p_workflow_status text,
+  p_finding text,
+  p_failure jsonb,
+  p_max_attempts integer
+)
+  returns text
+  language plpgsql volatile
+as $$
+-- Ends a run that must not be driven again, and returns its status; null, with the attempt counted,
+-- where it may be. A stop that stands is honoured; a workflow cancelled from outside is an abort;
+-- the budget counts claimed attempts without progress, and neither a drain nor a dispatch.
+declare
+  v_count integer;
+  v_failure jsonb;
+begin
+  if p_workflow_status = 'CANCELLED' and p_run.stop_kind is distinct from 'abort' then
+    perform lockgate.end_run(p_run, 'failed',
+      p_error_detail => lockgate.cancelled_detail('The workflow was cancelled'));
+    return 'failed';
+  end if;
+  if p_run.stop_kind is not null then
+    return lockgate.end_stopped_run(p_run);
+  end if;
+  if p_finding = 'drained' or p_run.owner_id is null then
+    return null;
+  end if;
+  insert into lockgate_store.recoveries as c (
+      tenant_id, session_id, run_id, attempts, last_failure, next_at)
+    values (p_run.tenant_id, p_run.session_id, p_run.run_id, 1, p_failure, lockgate.now())
+    on conflict (tenant_id, session_id, run_id) do update
+       set attempts = c.attempts + 1,
+           last_failure = coalesce(p_failure, c.last_failure)
+    returning c.attempts, c.last_failure into v_count, v_failure;
+  if v_count < p_max_attempts then
+    return null;
+  end if;
+  perform lockgate.end_run(p_run, 'failed', p_error_detail => jsonb_strip_nulls(
+    jsonb_build_object(
+      'message', format('The run made no progress in %s attempts', v_count),
+      'code', 'framework_auto_resume_exhausted', 'category', 'framework', 'retryable', true,
+      'cause', v_failure)));
+  return 'failed';
+end;
+$$;

@@ -1,0 +1,37 @@
+create type lockgate.heartbeat_result as (heartbeat_at timestamptz, was_late boolean);
+
+create function lockgate.heartbeat(
+  p_worker_id text,
+  p_lease_ms integer default 5000,
+  p_draining boolean default false
+)
+  returns lockgate.heartbeat_result
+  language plpgsql volatile security definer set search_path = ''
+as $$
+-- Renews a worker's promise to be there for another lease. A beat that comes late starts the
+-- worker's regular time anew: for one full lease it judges nobody.
+--
+-- Locks     workers row
+-- Writes    workers
+declare
+  v_now timestamptz := lockgate.now();
+  v_before lockgate_store.workers;
+  v_was_late boolean;
+begin
+  select w.* into v_before
+    from lockgate_store.workers w
+   where w.worker_id = p_worker_id
+     for no key update;
+  v_was_late := v_before.heartbeat_at + v_before.lease_ms * interval '1 millisecond' < v_now;
+  insert into lockgate_store.workers as w (
+      worker_id, drive_version, lease_ms, heartbeat_at, regular_since, draining, started_at)
+    values (
+      p_worker_id, lockgate.drive_version(), p_lease_ms, v_now, v_now, p_draining, v_now)
+    on conflict (worker_id) do update
+       set lease_ms = p_lease_ms,
+           heartbeat_at = v_now,
+           regular_since = case when v_was_late then v_now else w.regular_since end,
+           draining = p_draining;
+  return (v_now, coalesce(v_was_late, false))::lockgate.heartbeat_result;
+end;
+$$;

@@ -1,0 +1,58 @@
+create type lockgate.requeue_run_outcome as enum ('stale', 'ended', 'requeued');
+create type lockgate.requeue_run_result as (
+  outcome lockgate.requeue_run_outcome, run_status text, attempt integer, next_at timestamptz);
+
+create function lockgate.requeue_run(
+  p_session_id text,
+  p_run_id uuid,
+  p_drive_id uuid,
+  p_finding text,
+  p_worker_id text,
+  p_failure jsonb default null,
+  p_max_attempts integer default 5,
+  p_tenant_id text default ''
+)
+  returns lockgate.requeue_run_result
+  language plpgsql volatile security definer set search_path = ''
+as $$
+-- Hands a run that nothing executes to a new attempt: the old holder is fenced at once, and the
+-- new workflow is enqueued last. A drive that raised calls it for itself, a draining worker for
+-- what it owns, a sweep for what it found; each finding is judged again under the lock.
+--
+-- Locks     session row, run row, stream row; DBOS's row last
+-- Writes    runs, streams, recoveries; or see lockgate.end_run
+-- Outcomes  first that applies:
+--   stale     the finding no longer holds; nothing written
+--   ended     a stop stands, the workflow was cancelled, or the budget is spent; run_status is how
+--   requeued  attempt is the new one, next_at from when on it is dispatched
+-- Raises    LG001
+declare
+  v_session lockgate_store.sessions := lockgate.lock_session(
+    p_session_id => p_session_id, p_tenant_id => p_tenant_id);
+  v_run lockgate_store.runs;
+  v_workflow lockgate.drive_workflow_result;
+  v_end text;
+begin
+  select r.* into v_run
+    from lockgate_store.runs r
+   where r.run_id = p_run_id
+     and r.tenant_id = v_session.tenant_id and r.session_id = v_session.session_id
+     and r.status = 'running' and r.drive_id = p_drive_id
+     for no key update;
+  v_workflow := lockgate.drive_workflow(p_drive_id);
+  if v_run.run_id is null or not (case p_finding
+      when 'raised' then true
+      when 'drained' then v_run.owner_id is not distinct from p_worker_id
+      else lockgate.is_stranded(v_run, v_workflow, lockgate.now()) is not null
+    end)
+  then
+    return row('stale', null, null, null)::lockgate.requeue_run_result;
+  end if;
+  v_end := lockgate.end_unless_recoverable(v_run, v_workflow.status, p_finding, p_failure,
+    p_max_attempts);
+  if v_end is not null then
+    return row('ended', v_end, null, null)::lockgate.requeue_run_result;
+  end if;
+  return lockgate.begin_attempt(v_run);
+end;
+$$;

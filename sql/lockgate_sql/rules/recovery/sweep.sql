@@ -1,0 +1,46 @@
+create type lockgate.sweep_finding as (
+  finding text, tenant_id text, session_id text, run_id uuid, drive_id uuid);
+
+create function lockgate.sweep(
+  p_worker_id text,
+  p_limit integer default 100,
+  p_dispatch_limit_ms integer default 30000,
+  p_first_run_limit_ms integer default 300000
+)
+  returns setof lockgate.sweep_finding
+  language plpgsql stable security definer set search_path = ''
+as $$
+-- Finds what nothing executes, and only finds: each finding is acted on by its own rule, in its
+-- own transaction, which judges the whole condition again. A worker whose own heartbeat has not
+-- been regular for one full lease finds nothing, so that an outage is no mass takeover.
+--
+-- Findings  those of lockgate.is_stranded; first_run_overdue for a session that never had a run
+declare
+  v_now timestamptz := lockgate.now();
+begin
+  if not exists (
+    select from lockgate_store.workers w
+     where w.worker_id = p_worker_id
+       and w.heartbeat_at + w.lease_ms * interval '1 millisecond' > v_now
+       and w.regular_since + w.lease_ms * interval '1 millisecond' < v_now)
+  then
+    return;
+  end if;
+  return query
+    select f.finding::text, r.tenant_id, r.session_id, r.run_id, r.drive_id
+      from lockgate_store.runs r,
+           lateral lockgate.is_stranded(r, lockgate.drive_workflow(r.drive_id), v_now) f(finding)
+     where r.status = 'running'
+       and (r.owner_id is not null or r.dispatch_at < v_now)
+       and f.finding is not null
+       and (f.finding <> 'unserved'
+         or r.dispatch_at + p_dispatch_limit_ms * interval '1 millisecond' < v_now)
+     limit p_limit;
+  return query
+    select 'first_run_overdue', s.tenant_id, s.session_id, null::uuid, null::uuid
+      from lockgate_store.sessions s
+     where s.first_run_due
+       and s.created_at + p_first_run_limit_ms * interval '1 millisecond' < v_now
+     limit p_limit;
+end;
+$$;

@@ -1,0 +1,28 @@
+create function lockgate.enqueue_drive(
+  p_tenant_id text,
+  p_session_id text,
+  p_run_id uuid,
+  p_drive_id uuid,
+  p_not_before timestamptz default null
+)
+  returns void
+  language plpgsql volatile set search_path = dbos, pg_temp
+as $$
+-- Hands one attempt to the drive queue, in the caller's transaction, as its last write: so there
+-- is no run without a drive and no drive without a run. p_drive_id is minted by the caller's
+-- commit: for a known id DBOS answers and enqueues nothing.
+--
+-- Locks     none of ours; DBOS's rows come last
+-- Writes    DBOS's workflow row. The pinned search_path is what names DBOS's schema.
+begin
+  perform enqueue_workflow(
+    workflow_name => 'drive_run',
+    queue_name => 'lockgate_drives',
+    positional_args => array[
+      to_json(p_tenant_id), to_json(p_session_id), to_json(p_run_id), to_json(p_drive_id)],
+    workflow_id => p_drive_id::text,
+    app_version => lockgate.drive_version(),
+    delay_until_epoch_ms => (extract(epoch from p_not_before) * 1000)::bigint,
+    application_name => 'lockgate');
+end;
+$$;

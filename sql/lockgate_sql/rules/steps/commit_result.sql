@@ -1,0 +1,46 @@
+create function lockgate.commit_result(
+  p_session_id text,
+  p_run_id uuid,
+  p_attempt integer,
+  p_step integer,
+  p_ordinal integer,
+  p_response jsonb,
+  p_chunks jsonb[] default '{}',
+  p_tenant_id text default ''
+)
+  returns lockgate.step_result
+  language plpgsql volatile security definer set search_path = ''
+as $$
+-- Saves one server tool's result, so that its body never runs again, and tells readers by a
+-- tool_end chunk. p_response is {success, result} or {success, error}.
+--
+-- Locks     session row, run row, stream row, tool-call row
+-- Writes    tool_calls, streams
+-- Outcomes  first that applies:
+--   fenced    the attempt is over; nothing written
+--   repeated  the call has its result, or is not one of this step's; nothing written
+--   saved
+-- Raises    LG001
+declare
+  v_run lockgate_store.runs := lockgate.lock_attempt(
+    p_session_id => p_session_id, p_run_id => p_run_id, p_attempt => p_attempt,
+    p_tenant_id => p_tenant_id);
+  v_tool_call_id text;
+begin
+  if v_run.run_id is null then
+    return row('fenced', null, null, null)::lockgate.step_result;
+  end if;
+  update lockgate_store.tool_calls c
+     set status = 'answered', response = p_response, submitted_at = lockgate.now()
+   where c.tenant_id = p_tenant_id and c.session_id = p_session_id and c.run_id = p_run_id
+     and c.step = p_step and c.ordinal = p_ordinal and c.status = 'pending'
+  returning c.tool_call_id into v_tool_call_id;
+  if not found then
+    return lockgate.step_answer(v_run, 'repeated');
+  end if;
+  perform lockgate.write_chunks(v_run, p_chunks || lockgate.make_chunk(
+    v_run, 'tool_end', jsonb_build_object('toolCallId', v_tool_call_id) || p_response, p_step),
+    p_commits => true);
+  return lockgate.step_answer(v_run, 'saved');
+end;
+$$;

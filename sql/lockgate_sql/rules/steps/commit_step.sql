@@ -1,0 +1,51 @@
+create function lockgate.commit_step(
+  p_session_id text,
+  p_run_id uuid,
+  p_attempt integer,
+  p_step integer,
+  p_state jsonb default null,
+  p_chunks jsonb[] default '{}',
+  p_tenant_id text default ''
+)
+  returns lockgate.step_result
+  language plpgsql volatile security definer set search_path = ''
+as $$
+-- Commits a step whose calls all have their results: the results become history, in the order of
+-- the calls. p_state is the session's whole state, if the step changed it.
+--
+-- Locks     session row, run row, stream row, tool-call rows
+-- Writes    tool_calls, messages, sessions, runs, checkpoints, streams, recoveries
+-- Outcomes  first that applies:
+--   fenced    the attempt is over; nothing written
+--   repeated  the step is committed; nothing written
+--   saved
+-- Raises    LG001; LG002 when a call of the step has no result
+declare
+  v_run lockgate_store.runs := lockgate.lock_attempt(
+    p_session_id => p_session_id, p_run_id => p_run_id, p_attempt => p_attempt,
+    p_tenant_id => p_tenant_id);
+  v_count integer;
+begin
+  if v_run.run_id is null then
+    return row('fenced', null, null, null)::lockgate.step_result;
+  end if;
+  if v_run.step_count >= p_step then
+    return lockgate.step_answer(v_run, 'repeated');
+  end if;
+  if exists (
+    select from lockgate_store.tool_calls c
+     where c.tenant_id = p_tenant_id and c.session_id = p_session_id and c.run_id = p_run_id
+       and c.step = p_step and c.status = 'pending')
+  then
+    raise sqlstate 'LG002' using
+      message = 'a step is committed only when each of its calls has its result',
+      detail = jsonb_build_object('runId', p_run_id, 'step', p_step)::text;
+  end if;
+  select lockgate.drain_calls(v_run, p_step, s.message_count) into v_count
+    from lockgate_store.sessions s
+   where s.tenant_id = p_tenant_id and s.session_id = p_session_id;
+  perform lockgate.write_chunks(v_run, p_chunks);
+  perform lockgate.close_step(v_run, p_step, v_count, p_state);
+  return lockgate.step_answer(v_run, 'saved');
+end;
+$$;

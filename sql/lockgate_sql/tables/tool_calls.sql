@@ -1,0 +1,31 @@
+-- A row is one tool call of a saved reply. Server calls are answered by the drive; client calls
+-- and approvals by a submit. A consumed row stays as a tombstone for late duplicates.
+create table if not exists lockgate_store.tool_calls (
+  tenant_id text not null default '',
+  session_id text not null,
+  run_id uuid not null,
+  step integer not null,
+  ordinal integer not null,
+  -- As the model named it, of any length and not unique; the announced id is ours to keep unique.
+  model_call_id text not null,
+  tool_call_id text not null,
+  tool_name text not null,
+  kind text not null default 'server',
+  input jsonb not null,
+  approval_id text,
+  status text not null default 'pending',
+  response jsonb,
+  submitted_at timestamptz,
+  consumed_at timestamptz,
+  retention_ms bigint,
+  root_session_id text,
+  primary key (tenant_id, session_id, run_id, step, ordinal),
+  constraint a_call_kind_is_known check (kind in ('server', 'client', 'approval')),
+  constraint a_call_status_is_known
+    check (status in ('pending', 'answered', 'consumed', 'abandoned')),
+  constraint an_answer_has_its_response
+    check (status not in ('answered', 'consumed') or response is not null)
+);
+
+create unique index if not exists tool_calls_announced_once
+  on lockgate_store.tool_calls (tenant_id, session_id, tool_call_id);
