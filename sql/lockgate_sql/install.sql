@@ -64,7 +64,11 @@
 \ir rules/entries/begin_run.sql
 \ir rules/entries/enter_locked.sql
 \ir rules/entries/enter.sql
+\ir rules/entries/read_start.sql
 \ir rules/entries/start.sql
+\ir rules/entries/plan_identity.sql
+\ir rules/entries/plan_entry.sql
+\ir rules/entries/plan_start.sql
 \ir rules/streams/make_chunk.sql
 \ir rules/streams/write_chunks.sql
 \ir rules/streams/open_stream.sql
@@ -121,6 +125,9 @@
 \ir rules/recovery/requeue_run.sql
 \ir rules/recovery/begin_attempt.sql
 \ir rules/recovery/sweep.sql
+\ir rules/recovery/list_stops.sql
+\ir rules/recovery/wake_workers.sql
+\ir rules/recovery/listen_for_drives.sql
 \ir views/run_ledger.sql
 \ir views/session_overview.sql
 \ir views/worker_health.sql

@@ -30,33 +30,14 @@ as $$
 -- Writes    see lockgate.begin_run
 -- Outcomes  see lockgate.decide_entry
 -- Raises    LG001
-declare
-  v_entry lockgate.entry;
 begin
   perform set_config('lock_timeout', p_concurrent_entry_timeout_ms::text, true);
-  v_entry.drive := 'start';
-  v_entry.tenant_id := p_tenant_id;
-  v_entry.session_id := p_session_id;
-  v_entry.agent_type := p_agent_type;
-  v_entry.acting_user_id := p_acting_user_id;
-  v_entry.user_id := p_user_id;
-  v_entry.tags := p_tags;
-  v_entry.metadata := p_metadata;
-  v_entry.parent_session_id := p_parent_session_id;
-  v_entry.root_session_id := p_root_session_id;
-  v_entry.messages := lockgate.read_message(p_input -> 'message');
-  v_entry.state := nullif(p_input -> 'state', 'null');
-  v_entry.request_key := p_request_key;
-  v_entry.run_id := p_run_id;
-  v_entry.concurrent_entry := p_concurrent_entry;
-  v_entry.expect := p_expect;
-  v_entry.dispatch_limit_ms := p_dispatch_limit_ms;
-  v_entry.bad_field := lockgate.bad_entry_field(v_entry, p_input, '{message,state}');
-  if v_entry.bad_field is null then
-    v_entry.request_digest := lockgate.request_digest(
-      p_kind => 'execute', p_agent_type => p_agent_type,
-      p_messages => v_entry.messages, p_state => v_entry.state);
-  end if;
-  return lockgate.enter(v_entry);
+  return lockgate.enter(lockgate.read_start(
+    p_session_id => p_session_id, p_agent_type => p_agent_type, p_input => p_input,
+    p_request_key => p_request_key, p_user_id => p_user_id, p_tags => p_tags,
+    p_metadata => p_metadata, p_parent_session_id => p_parent_session_id,
+    p_root_session_id => p_root_session_id, p_concurrent_entry => p_concurrent_entry,
+    p_run_id => p_run_id, p_expect => p_expect, p_dispatch_limit_ms => p_dispatch_limit_ms,
+    p_acting_user_id => p_acting_user_id, p_tenant_id => p_tenant_id));
 end;
 $$;

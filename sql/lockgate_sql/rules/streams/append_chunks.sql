@@ -14,7 +14,8 @@ create function lockgate.append_chunks(
   language plpgsql volatile security definer set search_path = ''
 as $$
 -- Appends a batch of one attempt's chunks. The hot path: one statement is fence, order and head.
--- p_after is the writer's own last sequence, so a batch whose answer was lost is told apart.
+-- p_after is the writer's own last sequence, so a batch whose answer was lost is told apart. An
+-- empty batch only asks whether the attempt still stands.
 --
 -- Locks     stream row only
 -- Writes    streams, stream_chunks
@@ -41,9 +42,11 @@ begin
       p_session_id => p_session_id, p_run_id => p_run_id, p_attempt => p_attempt,
       p_after => p_after, p_chunks => p_chunks, p_tenant_id => p_tenant_id);
   end if;
-  insert into lockgate_store.stream_chunks (
-      tenant_id, session_id, last_sequence, chunk_count, run_id, attempt, chunks)
-    values (p_tenant_id, p_session_id, v_head, v_count, p_run_id, p_attempt, p_chunks);
+  if v_count > 0 then
+    insert into lockgate_store.stream_chunks (
+        tenant_id, session_id, last_sequence, chunk_count, run_id, attempt, chunks)
+      values (p_tenant_id, p_session_id, v_head, v_count, p_run_id, p_attempt, p_chunks);
+  end if;
   return ('appended', v_head, (
     select r.stop_kind from lockgate_store.runs r where r.run_id = p_run_id
   ))::lockgate.append_chunks_result;

@@ -17,8 +17,6 @@ declare
       'error', p_error_detail ->> 'message', 'errorDetail', p_error_detail))
     when p_status = 'interrupted' then lockgate.make_chunk(p_run, 'run_interrupted',
       jsonb_strip_nulls(jsonb_build_object('runId', p_run.run_id, 'reason', p_run.stop_reason)))
-    when v_output is not null then
-      lockgate.make_chunk(p_run, 'output', jsonb_build_object('output', v_output))
   end;
   v_head bigint := lockgate.write_chunks(
     p_run, array_remove(array[v_chunk], null), p_commits => true);

@@ -1,0 +1,149 @@
+"""The database as a process uses it: one pool for the rules, and the one step that DBOS records.
+
+The only file that knows SQLAlchemy. Weather (a lost link, a deadlock, a full server) is retried here
+a bounded number of times; what comes out is a row, a broken rule, or StoreUnavailable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import psycopg
+from psycopg.types.json import set_json_loads
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from lockgate.errors import StoreUnavailable
+from lockgate.rules.call import Connection
+from lockgate.rules.recovery import listen_for_drives, wake_workers
+from lockgate.strict_json import loads_stored
+
+P = ParamSpec("P")
+Row = TypeVar("Row")
+
+POOL_SIZE = 8  # past the server's cores more connections only lengthen the tail
+TRIES = 4  # one call and three more; then the caller is told
+FIRST_WAIT_S = 0.05  # doubled for each further try, and spread, so that rivals do not meet again
+POOL_WAIT_S = 5.0  # how long a call waits for a free connection before it is weather
+# A dead link is noticed within this time, also while a statement waits for its answer.
+LINK = {"connect_timeout": 5, "tcp_user_timeout": 15_000, "keepalives_idle": 10}
+
+WEATHER = ("40001", "40003", "40P01", "08", "53", "57", "25P03", "25006", "0A000")
+FINAL_WEATHER = ("55P03", "57014")  # a bound that the caller set has been reached: not tried again
+
+
+def is_weather(error: BaseException) -> bool:
+    """Say whether an error tells of the database's state and not of the call."""
+    if isinstance(error, PoolTimeout | OSError):
+        return True
+    if not isinstance(error, psycopg.Error):
+        return False
+    if error.sqlstate is None:
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return error.sqlstate.startswith((*WEATHER, *FINAL_WEATHER))
+
+
+def was_rolled_back(error: BaseException) -> bool:
+    """Say whether it is certain that nothing was committed: the server itself refused."""
+    if isinstance(error, PoolTimeout):
+        return True
+    state = getattr(error, "sqlstate", None)
+    return state is not None and not state.startswith(("08", "40003", "57P"))
+
+
+class Database:
+    """A pool of connections over which rules are called, each call one transaction."""
+
+    def __init__(self, url: str, *, direct_url: str | None = None, pool_size: int = POOL_SIZE):
+        """direct_url  a connection past any pooler, for LISTEN; None where there is none"""
+        self.url = url
+        self.direct_url = direct_url
+        self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+            url,
+            open=False,
+            min_size=min(2, pool_size),
+            max_size=pool_size,
+            timeout=POOL_WAIT_S,
+            kwargs={
+                "autocommit": True,
+                # A transaction pooler gives each statement another server connection.
+                "prepare_threshold": None,
+                "application_name": "lockgate",
+                **LINK,
+            },
+            configure=_configure,
+        )
+
+    async def open(self) -> None:
+        """Open the pool; a database that is away is met by the calls, not here."""
+        await self._pool.open(wait=False)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._pool.close()
+
+    async def call(
+        self,
+        rule: Callable[Concatenate[Connection, P], Awaitable[Row]],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Row:
+        """Call a rule, and once more after weather.
+
+        Every rule called so may be called again when its outcome is unknown: it knows its own
+        repeat by an id that was chosen before (run, attempt and sequence, step and ordinal).
+        Errors  RuleBroken; StoreUnavailable once the tries are used up
+        """
+        unknown = False
+        for attempt in range(1, TRIES + 1):
+            try:
+                return await self.call_once(rule, *args, **kwargs)
+            except (psycopg.Error, PoolTimeout, OSError) as error:
+                if not is_weather(error):
+                    raise
+                unknown = unknown or not was_rolled_back(error)
+                state = getattr(error, "sqlstate", None)
+                if attempt == TRIES or state in FINAL_WEATHER:
+                    raise StoreUnavailable(committed=None if unknown else False) from error
+                if state is None or state.startswith(("08", "57P")):
+                    await self._pool.check()
+                await asyncio.sleep(FIRST_WAIT_S * 2**attempt * random.uniform(0.5, 1.0))
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def call_once(
+        self,
+        rule: Callable[Concatenate[Connection, P], Awaitable[Row]],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Row:
+        """Call a rule one time; weather comes out raw, with the outcome unknown."""
+        async with self._pool.connection() as conn:
+            return await rule(conn, *args, **kwargs)
+
+    async def wake_workers(self) -> None:
+        """Tell other processes' workers of a committed drive, where a direct URL exists."""
+        if self.direct_url is not None:
+            await self.call(wake_workers)
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[AsyncIterator[Any]]:
+        """Yield what wake_workers sends; needs direct_url."""
+        conn = await psycopg.AsyncConnection.connect(
+            self.direct_url or self.url,
+            autocommit=True,
+            prepare_threshold=None,
+            application_name="lockgate listen",
+            **LINK,  # type: ignore[arg-type]  # libpq's parameters are numbers and texts
+        )
+        async with conn:
+            await listen_for_drives(conn)
+            yield conn.notifies()
+
+
+async def _configure(conn: Connection) -> None:
+    set_json_loads(loads_stored, conn)

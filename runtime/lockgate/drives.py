@@ -1,0 +1,108 @@
+"""Drives: one DBOS workflow is one attempt at a run.
+
+An attempt claims its run, goes on from the first step that is not committed, and ends in its one
+DBOS step. Nothing here relies on a replay: an attempt that is lost is followed by another one, with
+a workflow of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import structlog
+from dbos import DBOS
+
+from lockgate.attempt import Attempt, End, Surroundings
+from lockgate.errors import RunSuperseded, error_detail
+from lockgate.outcomes import ClaimRunOutcome
+from lockgate.rules import recovery, steps
+from lockgate.streams import StreamWriter
+from lockgate.strict_json import dumps
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """What a worker gives to its drives.
+
+    end      finish_run as a DBOS transactional step
+    writers  of the attempts under way, so that a stop reaches a model call that says nothing
+    """
+
+    around: Surroundings
+    worker_id: str
+    end: Callable[..., Awaitable[dict[str, Any]]]
+    max_attempts: int = 5
+    writers: dict[UUID, StreamWriter] = field(default_factory=dict)
+
+    async def drive(
+        self, tenant_id: str, session_id: str, run_id: UUID, drive_id: UUID
+    ) -> dict[str, Any]:
+        """Drive a run for one attempt, and say how the attempt went."""
+        run: dict[str, Any] = {"tenant_id": tenant_id, "session_id": session_id, "run_id": run_id}
+        try:
+            claim = await self.around.database.call_once(
+                steps.claim_run, drive_id=drive_id, worker_id=self.worker_id, **run
+            )
+            if claim.outcome is ClaimRunOutcome.OVER:
+                return {"outcome": "over"}
+            attempt = Attempt(self.around, tenant_id, session_id, run_id, claim)
+            self.writers[run_id] = attempt.writer
+            try:
+                end = await attempt.run()
+                return await self._finish(run, claim.attempt, end)
+            finally:
+                self.writers.pop(run_id, None)
+                await attempt.writer.close()
+                self.around.tell((tenant_id, session_id))
+        except RunSuperseded:
+            return {"outcome": "fenced"}
+        except Exception as error:  # noqa: BLE001 - classified; DBOS's own signals pass by.
+            return await self._hand_over(run, drive_id, error)
+
+    async def _finish(self, run: dict[str, Any], attempt: int, end: End) -> dict[str, Any]:
+        return await self.end(
+            **run,
+            attempt=attempt,
+            status=end.status,
+            output=None if end.output is None else dumps(end.output),
+            error_detail=None if end.error_detail is None else dumps(end.error_detail),
+            partial=None if end.partial is None else dumps(end.partial),
+        )
+
+    async def _hand_over(
+        self, run: dict[str, Any], drive_id: UUID, error: Exception
+    ) -> dict[str, Any]:
+        """Give a run that this attempt could not go on with to the next one, within the budget."""
+        log.warning("drive.raised", run_id=str(run["run_id"]), exc_info=error)
+        answer = await self.around.database.call(
+            recovery.requeue_run,
+            drive_id=drive_id,
+            finding="raised",
+            worker_id=self.worker_id,
+            failure=dumps(error_detail(error)),
+            max_attempts=self.max_attempts,
+            **run,
+        )
+        return {"outcome": str(answer.outcome)}
+
+
+_driver: Driver | None = None
+
+
+def use(driver: Driver | None) -> None:
+    """Name the driver of this process: DBOS is one per process, and so is its worker."""
+    global _driver
+    _driver = driver
+
+
+@DBOS.workflow(name="drive_run", max_recovery_attempts=None)
+async def drive_run(tenant_id: str, session_id: str, run_id: str, drive_id: str) -> dict[str, Any]:
+    """Drive one attempt; what the queue calls."""
+    if _driver is None:
+        raise RuntimeError("no worker is running in this process")
+    return await _driver.drive(tenant_id, session_id, UUID(run_id), UUID(drive_id))

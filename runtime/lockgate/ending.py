@@ -1,0 +1,94 @@
+"""The end of an attempt: finish_run as a DBOS transactional step.
+
+The effect, its outcome and DBOS's record of it are one commit, so a kill between them cannot happen.
+The only file that knows SQLAlchemy: DBOS has no datasource of plain psycopg.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import sqlalchemy as sa
+from dbos import AsyncSQLAlchemyDatasource, DBOSPortableJSONSerializer
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from lockgate.database import LINK, is_weather
+from lockgate.rules import steps
+
+SERIALIZER = DBOSPortableJSONSerializer()
+POOL_SIZE = 8  # ends at the same time; each holds its connection for one commit
+IDLE_IN_TRANSACTION_MS = 5_000  # a worker frozen inside its end must not hold a session's row
+LONGEST_WAIT_S = 30.0
+
+
+class _Weather(BaseException):
+    """Carries weather past DBOS, which would record an Exception as the step's result."""
+
+
+def sqlalchemy_url(url: str) -> str:
+    """Name psycopg as the driver of a plain Postgres URL."""
+    scheme, separator, rest = url.partition("://")
+    return f"postgresql+psycopg{separator}{rest}" if scheme.startswith("postgres") else url
+
+
+class EndStep:
+    """Ends runs; opened before DBOS is launched, over an engine that DBOS does not share."""
+
+    def __init__(self, engine: AsyncEngine, datasource: AsyncSQLAlchemyDatasource) -> None:
+        self._engine = engine
+        self._datasource = datasource
+
+    @classmethod
+    async def open(cls, url: str, *, dbos_schema: str) -> EndStep:
+        """Make the engine and the datasource; DBOS's tables must be there."""
+        engine = create_async_engine(
+            sqlalchemy_url(url),
+            pool_size=POOL_SIZE,
+            max_overflow=0,
+            pool_pre_ping=False,
+            connect_args={"prepare_threshold": None, "application_name": "lockgate end", **LINK},
+        )
+
+        @sa.event.listens_for(engine.sync_engine, "begin")
+        def bound_idle(connection: sa.Connection) -> None:
+            connection.exec_driver_sql(
+                f"set local idle_in_transaction_session_timeout = {IDLE_IN_TRANSACTION_MS}"
+            )
+
+        datasource = await AsyncSQLAlchemyDatasource.create(
+            sqlalchemy_url(url),
+            engine=engine,
+            schema=dbos_schema,
+            run_migrations=False,
+            serializer=SERIALIZER,
+        )
+        return cls(engine, datasource)
+
+    async def close(self) -> None:
+        """Close the engine."""
+        await self._engine.dispose()
+
+    async def __call__(self, **finish: Any) -> dict[str, Any]:
+        """Call finish_run inside the workflow's one step; weather is waited out."""
+        wait_s = 0.1
+        while True:
+            try:
+                return await self._datasource.run_tx_step_async(
+                    {"name": "end", "isolation_level": "READ COMMITTED"}, self._finish, finish
+                )
+            except _Weather:
+                await asyncio.sleep(wait_s)
+                wait_s = min(wait_s * 2, LONGEST_WAIT_S)
+
+    async def _finish(self, finish: dict[str, Any]) -> dict[str, Any]:
+        try:
+            connection = await self._datasource.sql_session().connection()
+            raw = await connection.get_raw_connection()
+            conn: Any = raw.driver_connection
+            answer = await steps.finish_run(conn, **finish)
+        except Exception as error:
+            if is_weather(error) or is_weather(getattr(error, "orig", None) or error):
+                raise _Weather from error
+            raise
+        return {"outcome": str(answer.outcome), "runStatus": answer.run_status}

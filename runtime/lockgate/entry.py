@@ -1,0 +1,210 @@
+"""The pipeline around the gate: parse, plan, materialize, admit, one rule call.
+
+The rule decides again under its lock whatever was planned here. A plan is read only where something
+of the host's may refuse before the commit; otherwise the rule alone answers, in one round trip.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+from lockgate.agents import DriveFactoryContext
+from lockgate.answer import accepted, refused
+from lockgate.database import Database
+from lockgate.errors import EntryRefused, counts_as_retryable, error_detail, find_known
+from lockgate.hooks import BeforeEntryContext, Identity, Origin
+from lockgate.host import Host
+from lockgate.materialize import materialize, needs_no_factory
+from lockgate.outcomes import EntryOutcome, EntryResult
+from lockgate.requests import Actor, Start, parse_request_key
+from lockgate.rules import entries, runs, sessions
+from lockgate.strict_json import dumps
+
+POLL_S = 0.05  # how often an entry looks whether the run it interrupted has settled
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Takes entries for one host over one database."""
+
+    host: Host
+    database: Database
+
+    async def start(
+        self, request: Start, *, actor: Actor, origin: Origin, run_id: UUID | None = None
+    ) -> EntryResult:
+        """Take a start through every gate; the answer is started, attached or replayed.
+
+        Errors  EntryRefused and its kinds; StoreUnavailable; RuleBroken
+        Source  reference/state.md 3.6
+        """
+        if request.request_key is not None:
+            parse_request_key(request.request_key)
+        call = _Call(self, request, actor, origin, run_id or uuid4())
+        if self._gate_decides_alone(request.agent_type):
+            return accepted(await call.commit(expect=None))
+        answer = await call.planned_commit()
+        if answer.outcome is EntryOutcome.INTERRUPTING:
+            await self._wait_for_the_end(answer, actor)
+            answer = await call.planned_commit(after=answer.run_id)
+        elif answer.outcome is EntryOutcome.REJECTED and answer.cause != "run_id_conflict":
+            answer = await call.planned_commit()
+        if answer.outcome is EntryOutcome.INTERRUPTING:
+            raise refused(answer, EntryOutcome.ALREADY_RUNNING)
+        return accepted(answer)
+
+    def _gate_decides_alone(self, agent_type: str) -> bool:
+        """Say whether nothing of the host's can refuse: then no plan is needed."""
+        return (
+            self.host.hooks.before_entry is None
+            and self.host.concurrent_entry == "reject"
+            and needs_no_factory(self.host, agent_type)
+        )
+
+    async def _wait_for_the_end(self, answer: EntryResult, actor: Actor) -> None:
+        """Wait until the interrupted run executes no more; past the bound the stop still stands."""
+        assert answer.run_id is not None
+        deadline = time.monotonic() + self.host.concurrent_entry_timeout_ms / 1000
+        while time.monotonic() < deadline:
+            run = await self.database.call(
+                runs.get_run,
+                session_id=answer.session_id,
+                run_id=answer.run_id,
+                tenant_id=actor.tenant_id,
+            )
+            if run.status != "running":
+                return
+            await asyncio.sleep(POLL_S)
+        raise refused(answer, EntryOutcome.ALREADY_RUNNING)
+
+
+@dataclass(slots=True)
+class _Call:
+    """One entry under way. Its run id was chosen first, so that its commit can be repeated."""
+
+    entry: Entry
+    request: Start
+    actor: Actor
+    origin: Origin
+    run_id: UUID
+    _was_admitted: bool = field(default=False)
+
+    async def planned_commit(self, after: UUID | None = None) -> EntryResult:
+        """Plan, ask the host once, and commit what was planned.
+
+        after  the run this entry has interrupted: another one by now is not interrupted too
+        """
+        plan = await self.commit(expect=None, plan_only=True)
+        if plan.outcome not in (EntryOutcome.STARTED, EntryOutcome.INTERRUPTING):
+            return plan
+        detail: dict[str, Any] = plan.detail or {}
+        expect = detail["expect"]
+        if after is not None and expect["currentRunId"] != str(after):
+            raise refused(plan, EntryOutcome.ALREADY_RUNNING)
+        if not self._was_admitted:
+            await self._ask_host(detail)
+            self._was_admitted = True
+        return await self.commit(expect=expect)
+
+    async def commit(self, *, expect: Any, plan_only: bool = False) -> EntryResult:
+        """Call the rule: the gate itself, or only what it would say."""
+        request, host = self.request, self.entry.host
+        given: dict[str, Any] = {
+            "session_id": request.session_id,
+            "agent_type": request.agent_type,
+            "input": dumps(request.input()),
+            "request_key": request.request_key,
+            "user_id": request.user_id,
+            "tags": request.tags,
+            "metadata": None if request.metadata is None else dumps(request.metadata),
+            "parent_session_id": request.parent_session_id,
+            "root_session_id": request.root_session_id,
+            "concurrent_entry": host.concurrent_entry,
+            "run_id": self.run_id,
+            "expect": None if expect is None else dumps(expect),
+            "dispatch_limit_ms": host.dispatch_limit_ms,
+            "acting_user_id": self.actor.user_id,
+            "tenant_id": self.actor.tenant_id,
+        }
+        if plan_only:
+            return await self.entry.database.call(entries.plan_start, **given)
+        return await self.entry.database.call(
+            entries.start, concurrent_entry_timeout_ms=host.concurrent_entry_timeout_ms, **given
+        )
+
+    async def _ask_host(self, plan: dict[str, Any]) -> None:
+        """Materialize the agent and ask before_entry; nothing has been written yet.
+
+        A session that never had a run records why its first entry failed, unless it was refused
+        by the host's own response.
+        """
+        identity = _identity(plan["identity"])
+        try:
+            await materialize(self.entry.host, self._context(identity))
+            await self._before_entry(identity)
+        except EntryRefused as error:
+            if error.response is None:
+                await self._record_first_failure(plan["expect"], error)
+            raise
+
+    def _context(self, identity: Identity) -> DriveFactoryContext:
+        return DriveFactoryContext(
+            env=self.entry.host.env,
+            session_id=self.request.session_id,
+            run_id=str(self.run_id),
+            drive="start",
+            identity=identity,
+            agent_type=self.request.agent_type,
+        )
+
+    async def _before_entry(self, identity: Identity) -> None:
+        hook = self.entry.host.hooks.before_entry
+        if hook is None:
+            return
+        context = BeforeEntryContext(
+            env=self.entry.host.env,
+            session_id=self.request.session_id,
+            agent_type=self.request.agent_type,
+            drive="start",
+            origin=self.origin,
+            identity=identity,
+            body=self.request.body(),
+        )
+        try:
+            refusal = await hook(context)
+        except Exception as error:
+            raise EntryRefused(
+                "framework_hook_failed",
+                "before_entry failed",
+                cause=error,
+                retryable=counts_as_retryable(error) if find_known(error) else True,
+            ) from error
+        if refusal is not None:
+            raise EntryRefused(
+                "FORBIDDEN", "before_entry refused the entry", response=refusal.response
+            )
+
+    async def _record_first_failure(self, expect: dict[str, Any], error: EntryRefused) -> None:
+        if expect["sessionStatus"] is None or expect["currentRunId"] is not None:
+            return
+        await self.entry.database.call(
+            sessions.fail_session_without_run,
+            session_id=self.request.session_id,
+            error_detail=dumps(error_detail(error)),
+            acting_user_id=self.actor.user_id,
+            tenant_id=self.actor.tenant_id,
+        )
+
+
+def _identity(given: dict[str, Any]) -> Identity:
+    return Identity(
+        user_id=given["userId"],
+        tags=tuple(given["tags"]),
+        metadata=given["metadata"],
+        parent_session_id=given["parentSessionId"],
+        root_session_id=given["rootSessionId"],
+    )

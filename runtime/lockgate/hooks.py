@@ -1,0 +1,90 @@
+"""The three hooks of a host: admission, entry, settlement. What they are told, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+from uuid import UUID
+
+DriveKind: TypeAlias = Literal["start", "resume", "retry", "continue", "recover"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whose session it is; fixed when the session was created."""
+
+    user_id: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    parent_session_id: str | None = None
+    root_session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an entry came from: the request itself, and by which kind of route."""
+
+    request: Any = None
+    route: Literal["native", "subagent"] = "native"
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeEntryContext:
+    """What before_entry decides on. `body` is the validated start body."""
+
+    env: Any
+    session_id: str
+    agent_type: str
+    drive: DriveKind
+    origin: Origin
+    identity: Identity
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """What before_entry returns to refuse an entry: `response` is answered verbatim."""
+
+    response: Any
+
+
+@dataclass(frozen=True, slots=True)
+class AfterEntryContext:
+    """Told once per drive, after it owns its run; a recovery is drive `recover`."""
+
+    env: Any
+    tenant_id: str
+    session_id: str
+    run_id: UUID
+    drive: DriveKind
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettledContext:
+    """Told at least once per (run, status): deduplicate on delivery_id."""
+
+    env: Any
+    tenant_id: str
+    session_id: str
+    run_id: UUID
+    drive: str
+    status: str
+    result: Any
+    error_detail: Mapping[str, Any] | None
+    delivery_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """A host's hooks; each may be absent.
+
+    before_entry    admission only: returns None, or Refuse. It runs after every other gate, so a
+                    refused entry has touched nothing. A raise is framework_hook_failed.
+    after_entry     in the worker that claimed the run; not awaited by the drive, a raise is logged.
+    on_run_settled  outside the drive, at least once; a raise is logged and marked all the same.
+    """
+
+    before_entry: Callable[[BeforeEntryContext], Awaitable[Refuse | None]] | None = None
+    after_entry: Callable[[AfterEntryContext], Awaitable[None]] | None = None
+    on_run_settled: Callable[[RunSettledContext], Awaitable[None]] | None = None

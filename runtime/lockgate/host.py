@@ -1,0 +1,31 @@
+"""What an application configures, as one frozen value that entry, drive and delivery share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from lockgate.agents import AgentRegistry, AgentResolver
+from lockgate.hooks import Hooks
+
+ConcurrentEntry: TypeAlias = Literal["reject", "interrupt_previous"]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """An application's side of Lockgate.
+
+    agents                       finds an agent by its type
+    env                          given to every hook and factory, and otherwise left alone
+    concurrent_entry             what an entry makes of a run that executes
+    concurrent_entry_timeout_ms  how long an entry waits: for the session's row, and for a run
+                                 that it has interrupted
+    dispatch_limit_ms            how long a run that nobody alive serves still counts as executing
+    """
+
+    agents: AgentResolver = field(default_factory=AgentRegistry)
+    hooks: Hooks = field(default_factory=Hooks)
+    env: Any = None
+    concurrent_entry: ConcurrentEntry = "reject"
+    concurrent_entry_timeout_ms: int = 30_000
+    dispatch_limit_ms: int = 30_000

@@ -1,0 +1,1 @@
+"""Models: what answers a history. One protocol, and one module per kind of model."""

@@ -1,0 +1,85 @@
+"""Recovery: a worker's promise to be there, what nothing executes, and who drives it next."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from lockgate.outcomes import HeartbeatResult, RequeueRunResult, StandingStop, SweepFinding
+from lockgate.rules.call import Connection, call_many, call_none, call_one
+
+
+async def heartbeat(
+    conn: Connection, *, worker_id: str, lease_ms: int, draining: bool = False
+) -> HeartbeatResult:
+    """Renew a worker's promise to be there for another lease."""
+    return await call_one(
+        conn,
+        HeartbeatResult,
+        "heartbeat",
+        p_worker_id=worker_id,
+        p_lease_ms=lease_ms,
+        p_draining=draining,
+    )
+
+
+async def sweep(
+    conn: Connection,
+    *,
+    worker_id: str,
+    limit: int = 100,
+    dispatch_limit_ms: int = 30_000,
+    first_run_limit_ms: int = 300_000,
+) -> list[SweepFinding]:
+    """Find what nothing executes; it only finds."""
+    return await call_many(
+        conn,
+        SweepFinding,
+        "sweep",
+        p_worker_id=worker_id,
+        p_limit=limit,
+        p_dispatch_limit_ms=dispatch_limit_ms,
+        p_first_run_limit_ms=first_run_limit_ms,
+    )
+
+
+async def requeue_run(
+    conn: Connection,
+    *,
+    session_id: str,
+    run_id: UUID,
+    drive_id: UUID,
+    finding: str,
+    worker_id: str,
+    failure: str | None = None,
+    max_attempts: int = 5,
+    tenant_id: str = "",
+) -> RequeueRunResult:
+    """Hand a run that nothing executes to a new attempt; failure is a JSON text."""
+    return await call_one(
+        conn,
+        RequeueRunResult,
+        "requeue_run",
+        p_session_id=session_id,
+        p_run_id=run_id,
+        p_drive_id=drive_id,
+        p_finding=finding,
+        p_worker_id=worker_id,
+        p_failure=failure,
+        p_max_attempts=max_attempts,
+        p_tenant_id=tenant_id,
+    )
+
+
+async def list_stops(conn: Connection, *, worker_id: str) -> list[StandingStop]:
+    """Ask once for all runs of a worker which of them are to stop."""
+    return await call_many(conn, StandingStop, "list_stops", p_worker_id=worker_id)
+
+
+async def wake_workers(conn: Connection) -> None:
+    """Tell workers of other processes that a drive is waiting; only a hint."""
+    await call_none(conn, "wake_workers")
+
+
+async def listen_for_drives(conn: Connection) -> None:
+    """Make this connection hear wake_workers."""
+    await call_none(conn, "listen_for_drives")

@@ -1,0 +1,36 @@
+create function lockgate.plan_start(
+  p_session_id text,
+  p_agent_type text,
+  p_input jsonb,
+  p_request_key text default null,
+  p_user_id text default null,
+  p_tags text[] default null,
+  p_metadata jsonb default null,
+  p_parent_session_id text default null,
+  p_root_session_id text default null,
+  p_concurrent_entry text default 'reject',
+  p_run_id uuid default null,
+  p_expect jsonb default null,
+  p_dispatch_limit_ms integer default 30000,
+  p_acting_user_id text default null,
+  p_tenant_id text default ''
+)
+  returns lockgate.entry_result
+  language plpgsql stable security definer set search_path = ''
+as $$
+-- Says what lockgate.start would say now, without a lock and without a write: for a host that wants
+-- to refuse an entry of its own accord before it is committed. `started` and `interrupting` carry
+-- detail {expect, identity}: what to pass as p_expect, and whose session it is.
+--
+-- Outcomes  see lockgate.decide_entry
+-- Raises    LG001
+begin
+  return lockgate.plan_entry(lockgate.read_start(
+    p_session_id => p_session_id, p_agent_type => p_agent_type, p_input => p_input,
+    p_request_key => p_request_key, p_user_id => p_user_id, p_tags => p_tags,
+    p_metadata => p_metadata, p_parent_session_id => p_parent_session_id,
+    p_root_session_id => p_root_session_id, p_concurrent_entry => p_concurrent_entry,
+    p_run_id => p_run_id, p_expect => p_expect, p_dispatch_limit_ms => p_dispatch_limit_ms,
+    p_acting_user_id => p_acting_user_id, p_tenant_id => p_tenant_id));
+end;
+$$;
