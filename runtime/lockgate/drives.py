@@ -7,6 +7,7 @@ a workflow of its own.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,21 +30,26 @@ log = structlog.get_logger(__name__)
 class Driver:
     """What a worker gives to its drives.
 
-    end      finish_run as a DBOS transactional step
-    writers  of the attempts under way, so that a stop reaches a model call that says nothing
+    end       finish_run as a DBOS transactional step
+    draining  set once this worker takes no more
+    writers   of the attempts under way, so that a stop reaches a model call that says nothing
     """
 
     around: Surroundings
     worker_id: str
     end: Callable[..., Awaitable[dict[str, Any]]]
     max_attempts: int = 5
+    draining: asyncio.Event = field(default_factory=asyncio.Event)
     writers: dict[UUID, StreamWriter] = field(default_factory=dict)
+    _drains: dict[UUID, dict[str, Any]] = field(default_factory=dict)
 
     async def drive(
         self, tenant_id: str, session_id: str, run_id: UUID, drive_id: UUID
     ) -> dict[str, Any]:
         """Drive a run for one attempt, and say how the attempt went."""
         run: dict[str, Any] = {"tenant_id": tenant_id, "session_id": session_id, "run_id": run_id}
+        if self.draining.is_set():
+            return await self._requeue(run, drive_id, "raised", None)
         try:
             claim = await self.around.database.call_once(
                 steps.claim_run, drive_id=drive_id, worker_id=self.worker_id, **run
@@ -52,11 +58,13 @@ class Driver:
                 return {"outcome": "over"}
             attempt = Attempt(self.around, tenant_id, session_id, run_id, claim)
             self.writers[run_id] = attempt.writer
+            self._drains[run_id] = {**run, "drive_id": drive_id}
             try:
                 end = await attempt.run()
                 return await self._finish(run, claim.attempt, end)
             finally:
                 self.writers.pop(run_id, None)
+                self._drains.pop(run_id, None)
                 await attempt.writer.close()
                 self.around.tell((tenant_id, session_id))
         except RunSuperseded:
@@ -74,17 +82,29 @@ class Driver:
             partial=None if end.partial is None else dumps(end.partial),
         )
 
+    async def hand_over_drained(self, run_id: UUID) -> None:
+        """Give up a run that this worker did not finish in time; not counted as a failure."""
+        run = dict(self._drains[run_id])
+        await self._requeue(run, run.pop("drive_id"), "drained", None)
+        if run_id in self.writers:
+            self.writers[run_id].lose()
+
     async def _hand_over(
         self, run: dict[str, Any], drive_id: UUID, error: Exception
     ) -> dict[str, Any]:
         """Give a run that this attempt could not go on with to the next one, within the budget."""
-        log.warning("drive.raised", run_id=str(run["run_id"]), exc_info=error)
+        log.warning("drive.raised", run_id=str(run["run_id"]), error=error_detail(error))
+        return await self._requeue(run, drive_id, "raised", dumps(error_detail(error)))
+
+    async def _requeue(
+        self, run: dict[str, Any], drive_id: UUID, finding: str, failure: str | None
+    ) -> dict[str, Any]:
         answer = await self.around.database.call(
             recovery.requeue_run,
             drive_id=drive_id,
-            finding="raised",
+            finding=finding,
             worker_id=self.worker_id,
-            failure=dumps(error_detail(error)),
+            failure=failure,
             max_attempts=self.max_attempts,
             **run,
         )

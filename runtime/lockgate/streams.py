@@ -295,6 +295,7 @@ class StreamWriter:
 
     async def check(self) -> None:
         """Ask whether the attempt still stands; raise RunSuperseded where it does not."""
+        self._raise_failure()
         async with self._lock:
             await self._append([])
 
@@ -309,6 +310,11 @@ class StreamWriter:
         if stop_kind is not None and self.stop_kind is None:
             self._call_halt()
         self.stop_kind = stop_kind or self.stop_kind
+
+    def lose(self) -> None:
+        """Note that the attempt was handed over: every further call says so."""
+        self._failure = RunSuperseded()
+        self._call_halt()
 
     async def close(self) -> None:
         """Drop what was not stored: the attempt is over."""

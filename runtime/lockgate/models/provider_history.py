@@ -27,7 +27,6 @@ def provider_history(
     Thinking stays behind. A part keeps no provider's signature, and unsigned it would go back as
     the model's plain words, or as a user's.
     """
-
     told = [
         (message.role == "assistant", parts)
         for message in messages
@@ -48,7 +47,6 @@ def _is_told(part: Part) -> bool:
 
 
 def _response_part(part: Part) -> theirs.ModelResponsePart:
-
     if part["type"] == "tool_call":
         return theirs.ToolCallPart(part["toolName"], _text(part["input"]), part["toolCallId"])
     return theirs.TextPart(part["text"] if part["type"] == "text" else _text(part.get("output")))
@@ -56,7 +54,6 @@ def _response_part(part: Part) -> theirs.ModelResponsePart:
 
 def _request_parts(parts: Sequence[Part]) -> list[theirs.ModelRequestPart]:
     """Map what came between two replies: the results first, as providers demand, then the user."""
-
     request: list[theirs.ModelRequestPart] = [
         theirs.ToolReturnPart(
             part["toolName"],
@@ -77,7 +74,6 @@ def _request_parts(parts: Sequence[Part]) -> list[theirs.ModelRequestPart]:
 
 
 def _user_content(part: Part) -> theirs.UserContent:
-
     if part["type"] != "file":
         return part["text"]
     url, media_type = part["url"], part["mediaType"]
@@ -103,7 +99,7 @@ def _text(value: Any) -> str:
 
 
 def provider_parameters(tools: Sequence[ToolSpec]) -> ModelRequestParameters:
-
+    """Say which tools the model may call."""
     return ModelRequestParameters(
         function_tools=[
             ToolDefinition(

@@ -111,7 +111,11 @@ class _Reply:
             yield from self._start(event.index, event.part)
         elif event.event_kind == "part_delta":
             yield from self._delta(event.index, event.delta)
-        elif event.event_kind == "part_end" and event.part.part_kind == "thinking":
+        elif (
+            event.event_kind == "part_end"
+            and event.part.part_kind == "thinking"
+            and event.part.content
+        ):
             yield ThinkingDelta("", done=True)
 
     def calls(self) -> Iterator[Call]:
@@ -151,7 +155,7 @@ class _Reply:
 def read_arguments(text: str) -> Any:
     """Read a call's arguments, numbers exact; a text that is no object comes back as it is."""
     try:
-        value = storable(loads_stored(text or "{}"))
+        value = storable(loads_stored(text.strip() or "{}"))
     except (ValueError, ArithmeticError, RecursionError):
         return text
     return value if isinstance(value, dict) else text
@@ -205,9 +209,13 @@ def _provider_model(name: str) -> ProviderModel:
 
 def _model_error(error: Exception, keys: Sequence[str]) -> ModelError:
     """Say what a failed call means, without the key even where the provider quotes it."""
-    from pydantic_ai.exceptions import ModelQuotaExceededError, ModelRateLimitError
+    from pydantic_ai.exceptions import (
+        ModelHTTPError,
+        ModelQuotaExceededError,
+        ModelRateLimitError,
+    )
 
-    status = getattr(error, "status_code", None)
+    status = error.status_code if isinstance(error, ModelHTTPError) else None
     text = _provider_text(error)
     for key in keys:
         text = text.replace(key, "[REDACTED]")
@@ -242,9 +250,10 @@ def _provider_text(error: Exception) -> str:
 
 def _keys(model: object) -> Iterator[str]:
     """Find the keys a model may send, also of one that wraps others."""
-    key = getattr(getattr(model, "client", None), "api_key", None)
-    if isinstance(key, str) and key:
-        yield key
+    client = getattr(model, "client", None)
+    for key in (getattr(client, "api_key", None), getattr(client, "auth_token", None)):
+        if isinstance(key, str) and key:
+            yield key
     for inner in (getattr(model, "wrapped", None), *getattr(model, "models", ())):
         if inner is not None:
             yield from _keys(inner)

@@ -1,0 +1,94 @@
+"""A worker's promise to be there, renewed from a thread of its own.
+
+The loop on which drives run may be blocked by an application's code; the promise must not be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import psycopg
+import structlog
+
+from lockgate.database import LINK
+from lockgate.rules import recovery as rules
+
+BEATS_PER_LEASE = 5
+FIRST_BEAT_WAIT_S = 30.0
+
+log = structlog.get_logger(__name__)
+
+
+class Heartbeat:
+    """Beats until it is stopped. Nothing is admitted or refused by what is remembered here."""
+
+    def __init__(self, database_url: str, worker_id: str, lease_ms: int) -> None:
+        self._url = database_url
+        self._worker_id = worker_id
+        self._lease_ms = lease_ms
+        self._last_beat_s = 0.0
+        self._first = threading.Event()
+        self._stopping = threading.Event()
+        self._draining = False
+        self._thread = threading.Thread(target=self._run, name="lockgate-heartbeat", daemon=True)
+
+    async def start(self) -> None:
+        """Begin to beat, and return once the first beat is written.
+
+        Errors  TimeoutError when the database does not answer
+        """
+        self._thread.start()
+        if not await asyncio.to_thread(self._first.wait, FIRST_BEAT_WAIT_S):
+            self._stopping.set()
+            raise TimeoutError("the first heartbeat was not written: is the database there?")
+
+    async def stop(self) -> None:
+        """Beat once more as draining, and end the thread."""
+        self._draining = True
+        self._stopping.set()
+        await asyncio.to_thread(self._thread.join)
+
+    def drain(self) -> None:
+        """Say with the next beats that this worker takes no new drives."""
+        self._draining = True
+
+    def is_fresh(self) -> bool:
+        """Say whether the last beat is younger than half a lease."""
+        return time.monotonic() - self._last_beat_s < self._lease_ms / 2000
+
+    def _run(self) -> None:
+        asyncio.run(self._beat_on())
+
+    async def _beat_on(self) -> None:
+        every_s = self._lease_ms / 1000 / BEATS_PER_LEASE
+        while not self._stopping.is_set():
+            try:
+                await self._beat_over_one_link(every_s)
+            except (psycopg.Error, OSError) as error:
+                state = getattr(error, "sqlstate", None)
+                log.warning("heartbeat.failed", worker_id=self._worker_id, sqlstate=state)
+                await asyncio.to_thread(self._stopping.wait, every_s)
+
+    async def _beat_over_one_link(self, every_s: float) -> None:
+        conn = await psycopg.AsyncConnection.connect(
+            self._url,
+            autocommit=True,
+            prepare_threshold=None,
+            application_name="lockgate heartbeat",
+            **LINK,  # type: ignore[arg-type]  # libpq's parameters are numbers and texts
+        )
+        async with conn:
+            while not self._stopping.is_set():
+                await self._beat(conn)
+                await asyncio.to_thread(self._stopping.wait, every_s)
+            await self._beat(conn)
+
+    async def _beat(self, conn: psycopg.AsyncConnection) -> None:
+        before_s = time.monotonic()
+        await rules.heartbeat(
+            conn, worker_id=self._worker_id, lease_ms=self._lease_ms, draining=self._draining
+        )
+        self._last_beat_s = before_s
+        self._first.set()

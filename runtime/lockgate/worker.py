@@ -1,0 +1,213 @@
+"""A worker: drives runs on this process's loop, beats, sweeps, delivers, and hands over.
+
+DBOS dispatches and this process executes; whose run it is, and what a worker that has gone leaves
+behind, is decided by the rules.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+import structlog
+from dbos import DBOS, DBOSConfig, Queue
+
+from lockgate import drives
+from lockgate.attempt import Surroundings
+from lockgate.ending import SERIALIZER, EndStep, sqlalchemy_url
+from lockgate.errors import LockgateError, error_detail
+from lockgate.executor import Runtime
+from lockgate.heartbeat import Heartbeat
+from lockgate.kick import Kicker
+from lockgate.recovery import Sweeper
+from lockgate.rules import recovery as rules
+from lockgate.settlement import HookDelivery
+
+QUEUE = "lockgate_drives"
+DRIVE_VERSION = "drive-1"  # a contract test holds it to lockgate.drive_version()
+STOPS_EVERY_S = 0.25  # how long a stop may go unheard by a model call that says nothing
+DELIVER_EVERY_S = 0.5
+RELISTEN_S = 2.0
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """How a worker works.
+
+    concurrency     runs that it drives at the same time
+    lease_ms        it is taken for dead when its heartbeat is older
+    sweep_every_s   how often it looks for what nothing executes
+    drain_s         how long it finishes what it drives, once it is told to stop
+    max_attempts    attempts without progress after which a run ends failed
+    """
+
+    concurrency: int = 64
+    lease_ms: int = 5_000
+    sweep_every_s: float = 1.0
+    drain_s: float = 10.0
+    max_attempts: int = 5
+    first_run_limit_ms: int = 300_000
+    dbos_schema: str = "dbos"
+
+
+class Worker:
+    """The worker of one process: DBOS is one per process, and so is this."""
+
+    def __init__(self, runtime: Runtime, settings: WorkerSettings | None = None) -> None:
+        self.settings = settings or WorkerSettings()
+        self.worker_id = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:12]}"
+        self._runtime = runtime
+        self._beat = Heartbeat(runtime.database.url, self.worker_id, self.settings.lease_ms)
+        self._background: set[asyncio.Task[Any]] = set()
+        self._loops: list[asyncio.Task[None]] = []
+        self._end: EndStep | None = None
+        self._kicker: Kicker | None = None
+        self._driver: drives.Driver | None = None
+
+    async def start(self) -> None:
+        """Beat, launch DBOS on this loop, and take drives.
+
+        Errors  TimeoutError when the database does not answer; what DBOS raises when its tables
+                are not there: run `lockgate install`
+        """
+        await self._beat.start()
+        self._end = await EndStep.open(
+            self._runtime.database.url, dbos_schema=self.settings.dbos_schema
+        )
+        self._driver = drives.Driver(
+            around=Surroundings(
+                host=self._runtime.host,
+                database=self._runtime.database,
+                may_begin=self._may_begin,
+                tell=self._runtime.watcher.tell,
+                background=self._background,
+            ),
+            worker_id=self.worker_id,
+            end=self._end,
+            max_attempts=self.settings.max_attempts,
+        )
+        drives.use(self._driver)
+        queue = await self._launch()
+        self._kicker = Kicker(queue)
+        self._runtime.kick = self._kicker.kick
+        self._loops = [
+            asyncio.create_task(self._repeat(self._sweep, self.settings.sweep_every_s)),
+            asyncio.create_task(self._repeat(self._deliver, DELIVER_EVERY_S)),
+            asyncio.create_task(self._repeat(self._hear_stops, STOPS_EVERY_S)),
+            asyncio.create_task(self._listen()),
+        ]
+        log.info("worker.ready", worker_id=self.worker_id)
+
+    async def stop(self) -> None:
+        """Take no more, finish what can be finished in the drain time, hand over the rest."""
+        log.info("worker.draining", worker_id=self.worker_id)
+        self._runtime.kick = None
+        self._beat.drain()
+        if self._kicker is not None:
+            await self._kicker.close()
+        if self._driver is not None:
+            self._driver.draining.set()
+            await self._drain(self._driver)
+        for loop in self._loops:
+            loop.cancel()
+        await asyncio.gather(*self._loops, *self._background, return_exceptions=True)
+        await self._beat.stop()
+        await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=2)
+        # DBOS had made its own pool the loop's, and has just shut it down.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+        drives.use(None)
+        if self._end is not None:
+            await self._end.close()
+        log.info("worker.stopped", worker_id=self.worker_id)
+
+    async def _launch(self) -> Queue:
+        url = sqlalchemy_url(self._runtime.database.url)
+        config: DBOSConfig = {
+            "name": "lockgate",
+            "system_database_url": url,
+            "dbos_system_schema": self.settings.dbos_schema,
+            "run_migrations": False,
+            "executor_id": self.worker_id,
+            "application_version": DRIVE_VERSION,
+            "serializer": SERIALIZER,
+            "use_listen_notify": False,
+            "console_log_level": "ERROR",
+            "db_engine_kwargs": {"connect_args": {"prepare_threshold": None}},
+        }
+        DBOS(config=config)
+        DBOS.listen_queues([QUEUE])
+        DBOS.launch()
+        return await DBOS.register_queue_async(
+            QUEUE,
+            polling_interval_sec=1.0,
+            worker_concurrency=self.settings.concurrency,
+            on_conflict="always_update",
+        )
+
+    async def _drain(self, driver: drives.Driver) -> None:
+        deadline = asyncio.get_running_loop().time() + self.settings.drain_s
+        while driver.writers and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(0.05)
+        await asyncio.gather(*(driver.hand_over_drained(run_id) for run_id in [*driver.writers]))
+
+    async def _may_begin(self) -> bool:
+        """Wait until our own promise is fresh, before a tool body; False if it was not."""
+        was_fresh = self._beat.is_fresh()
+        while not self._beat.is_fresh():
+            await asyncio.sleep(0.1)
+        return was_fresh
+
+    async def _repeat(self, act: Callable[[], Awaitable[object]], every_s: float) -> None:
+        while True:
+            try:
+                await act()
+            except LockgateError as error:
+                log.warning("worker.loop_failed", error=error_detail(error))
+            await asyncio.sleep(every_s)
+
+    async def _sweep(self) -> None:
+        sweeper = Sweeper(
+            database=self._runtime.database,
+            worker_id=self.worker_id,
+            max_attempts=self.settings.max_attempts,
+            dispatch_limit_ms=self._runtime.host.dispatch_limit_ms,
+            first_run_limit_ms=self.settings.first_run_limit_ms,
+        )
+        if await sweeper.sweep():
+            self._runtime.hurry()
+
+    async def _deliver(self) -> None:
+        delivery = HookDelivery(self._runtime.host, self._runtime.database)
+        while await delivery.deliver():
+            pass
+
+    async def _hear_stops(self) -> None:
+        assert self._driver is not None
+        if not self._driver.writers:
+            return
+        stops = await self._runtime.database.call(rules.list_stops, worker_id=self.worker_id)
+        for stop in stops:
+            writer = self._driver.writers.get(UUID(str(stop.run_id)))
+            if writer is not None:
+                writer.halt(stop.stop_kind)
+
+    async def _listen(self) -> None:
+        """Kick when another process says that it committed a drive; the poll is the guarantee."""
+        if self._runtime.database.direct_url is None:
+            return
+        while True:
+            try:
+                async with self._runtime.database.listening() as notifications:
+                    async for _ in notifications:
+                        self._runtime.hurry()
+            except Exception as error:  # noqa: BLE001 - a hint may fail in any way; try again.
+                log.warning("worker.listen_failed", error=error_detail(error))
+            await asyncio.sleep(RELISTEN_S)
