@@ -7,11 +7,16 @@ no more than to own its schemas; what it may not do is said, with the line a DBA
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.metadata import version
 
 import psycopg
 
 import lockgate_sql
+from lockgate_ops.exits import announce
+from lockgate_ops.refusals import FAILED, Refused
+from lockgate_ops.settings import Settings
 
+OLDEST_SERVER = 15
 LOCK_TIMEOUT_MS = 30_000  # a live system's long transaction must not be queued behind for ever
 
 
@@ -22,6 +27,45 @@ class InstallSettings:
     dbos_schema: str = "dbos"
     runtime_role: str = "lockgate_runtime"
     dashboard_role: str = "lockgate_dashboard"
+
+
+def run(settings: Settings) -> int:
+    """Install as the settings say, and print what a DBA still has to do; returns the exit code."""
+    names = InstallSettings(
+        dbos_schema=settings.dbos_schema,
+        runtime_role=settings.runtime_role,
+        dashboard_role=settings.dashboard_role,
+    )
+    url = settings.direct_url or settings.required_url()
+    for line in [*look_at_server(url), *install(url, names)]:
+        announce(line)
+    announce(f"installed: Lockgate {version('lockgate')}, DBOS in schema {names.dbos_schema}")
+    return 0
+
+
+def look_at_server(database_url: str) -> list[str]:
+    """Refuse a server that is too old; return a warning where a pooler lies between.
+
+    Errors  Refused; psycopg.Error when it cannot connect
+    """
+    try:
+        conn = psycopg.connect(database_url, autocommit=True, connect_timeout=5)
+    except psycopg.ProgrammingError as error:
+        raise Refused(f"the database's URL cannot be read: {error}") from None
+    with conn:
+        major = conn.info.server_version // 10_000
+        if major < OLDEST_SERVER:
+            raise Refused(
+                f"the server is PostgreSQL {major}: Lockgate needs {OLDEST_SERVER} or newer",
+                code=FAILED,
+            )
+        told = conn.execute("select pg_backend_pid()").fetchone()
+        if told == (conn.info.backend_pid,):
+            return []
+    return [
+        "a pooler lies between: if it pools by transaction, install over a direct connection "
+        "(--direct-url, LOCKGATE_DIRECT_URL)"
+    ]
 
 
 def install(database_url: str, settings: InstallSettings | None = None) -> list[str]:

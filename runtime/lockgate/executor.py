@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 from uuid import UUID, uuid4
 
+import structlog
+
 from lockgate.agents import Agent, AgentRegistry, AgentResolver
 from lockgate.answer import session_made, session_not_found
 from lockgate.database import POOL_SIZE, Database
 from lockgate.entry import Entry
+from lockgate.errors import error_detail
 from lockgate.hooks import Hooks, Origin
 from lockgate.host import ConcurrentEntry, Host
 from lockgate.outcomes import (
@@ -23,6 +26,8 @@ from lockgate.requests import TRUSTED, Actor, Start
 from lockgate.rules import runs, sessions
 from lockgate.streams import Chunk, Closed, Reader, StreamEvent, Watcher
 from lockgate.strict_json import dumps, loads_stored
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +258,12 @@ class Runtime:
 
     def hurry(self) -> None:
         """Hurry what was just committed: `kick` is set by who can, a worker or a notifier."""
-        if self.kick is not None:
+        if self.kick is None:
+            return
+        try:
             self.kick()
+        except Exception as error:  # noqa: BLE001 - it is committed: the queue's poll finds it.
+            log.warning("kick.failed", error=error_detail(error))
 
     def _open_reader(self) -> Reader:
         if self._reader is None:

@@ -224,6 +224,15 @@ class FinishRunResult:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckInstallationResult:
+    package_version: str
+    drive_version: str
+    rules_digest: str
+    dbos_schema: str
+    broken: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class HeartbeatResult:
     heartbeat_at: datetime
     was_late: bool

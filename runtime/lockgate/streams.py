@@ -16,7 +16,7 @@ from uuid import UUID
 import structlog
 
 from lockgate.database import Database
-from lockgate.errors import LockgateError, RunSuperseded, StoreUnavailable
+from lockgate.errors import LockgateError, RunSuperseded, error_detail
 from lockgate.outcomes import AppendChunksOutcome, ReadStreamOutcome, ReadStreamResult
 from lockgate.rules import streams as rules
 
@@ -38,11 +38,12 @@ class ChunkTooLarge(LockgateError):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One stored chunk; `text` is its JSON, as stored."""
+    """One stored chunk; `text` is its JSON, as stored. Sequence and epoch are a cursor."""
 
     sequence: int
     run_id: UUID
     text: str
+    epoch: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,8 @@ class Watcher:
         while self._watches:
             try:
                 await self._ask()
-            except StoreUnavailable:
-                log.warning("watcher.store_unavailable", readers=len(self._watches))
+            except Exception as error:  # noqa: BLE001 - it may not end while somebody waits.
+                log.warning("watcher.failed", error=error_detail(error), readers=len(self._watches))
             await asyncio.sleep(WATCH_EVERY_S)
         self._task = None
 
@@ -184,7 +185,7 @@ class Reader:
         Errors  NoStream before anything is delivered; StoreUnavailable
         Source  design section 8; reference/http.md 2.5
         """
-        caught_up = False
+        began = caught_up = False
         with self.watcher.watch((tenant_id, session_id)) as watch:
             while True:
                 watch.moved.clear()  # subscribed first, then read: what comes meanwhile wakes us
@@ -197,8 +198,9 @@ class Reader:
                     acting_user_id=acting_user_id,
                     tenant_id=tenant_id,
                 )
-                if page.outcome is ReadStreamOutcome.NO_STREAM and epoch is None:
+                if page.outcome is ReadStreamOutcome.NO_STREAM and not began:
                     raise NoStream
+                began = True
                 if page.outcome is not ReadStreamOutcome.PAGE:
                     yield _lost_cursor(page, after or 0, epoch)
                     return
@@ -223,7 +225,9 @@ class Reader:
 
 async def _woken(watch: _Watch) -> bool:
     try:
-        await asyncio.wait_for(watch.moved.wait(), IDLE_S)
+        # wait_for would make a task for every wait, and may swallow a cancellation.
+        async with asyncio.timeout(IDLE_S):
+            await watch.moved.wait()
     except TimeoutError:
         return False
     return True
@@ -233,7 +237,7 @@ def _chunks(page: ReadStreamResult) -> Iterator[Chunk]:
     for place, (run_id, text) in enumerate(
         zip(page.run_ids or (), page.chunks or (), strict=True), start=page.first_sequence
     ):
-        yield Chunk(place, run_id, text)
+        yield Chunk(place, run_id, text, page.epoch or "")
 
 
 def _lost_cursor(page: ReadStreamResult, after: int, epoch: str | None) -> Truncated | Rewound:

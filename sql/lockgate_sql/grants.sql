@@ -35,7 +35,7 @@ begin
       'read_stream', 'moved_streams', 'append_chunks',
       'claim_run', 'commit_reply', 'commit_result', 'commit_step', 'finish_run',
       'heartbeat', 'sweep', 'requeue_run', 'list_stops', 'wake_workers', 'listen_for_drives',
-      'claim_settlements', 'mark_delivered', 'drive_version'
+      'claim_settlements', 'mark_delivered', 'drive_version', 'check_installation'
     ] loop
       execute format('grant execute on function lockgate.%I to %I', v_name, v_runtime);
     end loop;
@@ -44,8 +44,9 @@ begin
   if to_regrole(quote_ident(v_dashboard)) is not null then
     execute format('grant usage on schema lockgate to %I', v_dashboard);
     execute format(
-      'grant select on lockgate.run_ledger, lockgate.session_overview, lockgate.worker_health,
-         lockgate.entry_policies to %I', v_dashboard);
+      'grant select on lockgate.run_ledger, lockgate.live_runs, lockgate.session_overview,
+         lockgate.worker_health, lockgate.settlement_lag, lockgate.entry_policies to %I',
+      v_dashboard);
   end if;
 end;
 $$;

@@ -200,15 +200,17 @@ def _provider_model(name: str) -> ProviderModel:
         raise ModelError(MISSING_EXTRA) from None
     try:
         return infer_model(name)
-    except ImportError as error:
-        # Their own advice names their own extra, for a provider that ours does not bring.
-        raise ModelError(f"{MISSING_EXTRA} ({scrub(str(error))})") from None
-    except (UserError, ValueError) as error:
+    except (UserError, ValueError, ImportError) as error:
+        # An ImportError is of a provider that our extra does not bring, and says what does.
         raise ModelError(scrub(str(error))) from None
 
 
 def _model_error(error: Exception, keys: Sequence[str]) -> ModelError:
     """Say what a failed call means, without the key even where the provider quotes it."""
+    if isinstance(error, ExceptionGroup):
+        # Several models were tried in turn; the call may succeed later if one of them may.
+        tried = [_model_error(each, keys) for each in error.exceptions]
+        return next((each for each in tried if each.retryable), tried[-1])
     from pydantic_ai.exceptions import (
         ModelHTTPError,
         ModelQuotaExceededError,

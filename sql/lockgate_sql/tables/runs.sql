@@ -1,33 +1,37 @@
 -- A row is one execution inside a session. Inserted by the run-start commit together with the
 -- workflow that will drive it; afterwards written only under the session's row lock.
+--
+-- What never changes comes first: an update then logs little more than what it changed.
 create table if not exists lockgate_store.runs (
   tenant_id text not null default '',
   session_id text not null,
   run_id uuid not null,
   turn integer not null,
   drive text not null,
-  status text not null default 'running',
   request_key text,
   request_digest text,
-  start_digest text not null,
+  -- The fingerprint of the whole start, where the caller chose the run id: only then it can be
+  -- asked for again.
+  start_digest text,
+  start_sequence bigint not null,
+  started_at timestamptz not null,
+  status text not null default 'running',
   -- The fencing token: 1 from the start commit, +1 with each takeover and with the attempt's end.
   attempt integer not null default 1,
+  step_count integer not null default 0,
   -- The DBOS workflow of this attempt, minted by the commit that enqueues it and never used twice.
   drive_id uuid not null,
   -- From when on the workflow of this attempt may be dispatched.
   dispatch_at timestamptz not null,
   owner_id text,
   claimed_at timestamptz,
-  start_sequence bigint not null,
-  end_sequence bigint,
-  step_count integer not null default 0,
   stop_kind text,
   stop_reason text,
   stop_requested_at timestamptz,
+  end_sequence bigint,
+  completed_at timestamptz,
   output jsonb,
   error_detail jsonb,
-  started_at timestamptz not null,
-  completed_at timestamptz,
   primary key (tenant_id, session_id, turn),
   constraint a_run_drive_is_known check (drive in ('start', 'resume', 'retry', 'continue')),
   constraint a_run_status_is_known check (status in (

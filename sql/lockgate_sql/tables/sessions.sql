@@ -1,32 +1,34 @@
 -- A row is one conversation. Created by create_session or by the first start; written by every
 -- commit that starts or ends a run, and by each committed part of a step (message_count, state).
 -- Identity is fixed at creation. Its row lock is the gate: who holds it decides.
+--
+-- What never changes comes first: an update then logs little more than what it changed.
 create table if not exists lockgate_store.sessions (
   tenant_id text not null default '',
   session_id text not null,
   agent_type text not null,
-  status text not null default 'active',
-  current_run_id uuid,
-  turn_count integer not null default 0,
-  version bigint not null default 1,
   user_id text,
   tags text[] not null default '{}',
   metadata jsonb not null default '{}',
   parent_session_id text,
   root_session_id text,
-  state jsonb not null default '{}',
-  output jsonb,
-  error_detail jsonb,
-  -- Which run wrote the terminal commit, and as what: the evidence that it landed.
-  terminal_run_id uuid,
-  terminal_status text,
-  message_count integer not null default 0,
+  created_at timestamptz not null,
+  expires_at timestamptz,
   -- True from create_session until the first run, or its failure: what a sweep looks for. A column
   -- of its own, so that the index below is not touched by the updates of a session's runs.
   first_run_due boolean not null default false,
-  expires_at timestamptz,
-  created_at timestamptz not null,
+  state jsonb not null default '{}',
+  status text not null default 'active',
+  current_run_id uuid,
+  turn_count integer not null default 0,
+  message_count integer not null default 0,
+  version bigint not null default 1,
   updated_at timestamptz not null,
+  -- Which run wrote the terminal commit, and as what: the evidence that it landed.
+  terminal_run_id uuid,
+  terminal_status text,
+  output jsonb,
+  error_detail jsonb,
   primary key (tenant_id, session_id),
   constraint a_session_status_is_known
     check (status in ('active', 'paused', 'completed', 'failed', 'interrupted')),

@@ -4,18 +4,18 @@
 create table if not exists lockgate_store.streams (
   tenant_id text not null default '',
   session_id text not null,
+  -- Tells two lives of one session id apart, so that a cursor from the first is recognised.
+  epoch text not null default substr(gen_random_uuid()::text, 1, 8),
+  -- The highest sequence that is no longer kept.
+  floor_sequence bigint not null default 0,
   status text not null default 'active',
   run_id uuid not null,
   attempt integer not null default 1,
   head_sequence bigint not null default 0,
   -- Up to here the chunks belong to what is saved; text after it is void once an attempt is lost.
   committed_sequence bigint not null default 0,
-  -- The highest sequence that is no longer kept.
-  floor_sequence bigint not null default 0,
-  -- Tells two lives of one session id apart, so that a cursor from the first is recognised.
-  epoch text not null default substr(gen_random_uuid()::text, 1, 8),
-  final jsonb,
   updated_at timestamptz not null,
+  final jsonb,
   primary key (tenant_id, session_id),
   constraint a_stream_status_is_known check (status in ('active', 'paused', 'ended', 'failed')),
   constraint sequences_are_in_order

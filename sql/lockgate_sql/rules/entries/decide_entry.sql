@@ -1,6 +1,6 @@
 create type lockgate.entry_decision as (
   outcome lockgate.entry_outcome,
-  about text,
+  about lockgate_store.runs,
   cause text,
   detail jsonb
 );
@@ -8,10 +8,7 @@ create type lockgate.entry_decision as (
 create function lockgate.decide_entry(
   p_entry lockgate.entry,
   p_session lockgate_store.sessions,
-  p_current lockgate_store.runs,
-  p_twin lockgate_store.runs,
-  p_holder lockgate_store.runs,
-  p_executes boolean
+  p_scene lockgate.entry_scene
 )
   returns lockgate.entry_decision
   language plpgsql stable
@@ -27,42 +24,48 @@ as $$
 --   interrupting               the executing run is asked to stop; call again when it has
 --   started                    nothing is in the way
 declare
-  v_verdict lockgate.entry_outcome;
+  v_current lockgate_store.runs := p_scene.current;
+  v_verdict lockgate.entry_outcome := 'started'::lockgate.entry_outcome;
   v_field text;
-  v_cause text := lockgate.broken_expectation(p_entry.expect, p_session, p_current);
+  v_cause text;
 begin
   if p_entry.acting_user_id is not null and p_session.session_id is not null
      and p_session.user_id is distinct from p_entry.acting_user_id then
-    return ('session_not_found', null, null, null)::lockgate.entry_decision;
+    return row('session_not_found', null, null, null)::lockgate.entry_decision;
   end if;
-  if p_twin.run_id is not null then
-    v_verdict := lockgate.plan_replay(p_twin, p_entry);
-    return (v_verdict, 'twin', case when v_verdict = 'rejected' then 'run_id_conflict' end,
+  if (p_scene.twin).run_id is not null then
+    v_verdict := lockgate.plan_replay(p_scene.twin, p_entry);
+    return (v_verdict, p_scene.twin, case when v_verdict = 'rejected' then 'run_id_conflict' end,
       null)::lockgate.entry_decision;
   end if;
-  if p_holder.run_id is not null then
-    return (lockgate.plan_keyed_entry(p_holder, p_entry.request_digest, p_session.current_run_id),
-      'holder', null, null)::lockgate.entry_decision;
+  if (p_scene.holder).run_id is not null then
+    return (lockgate.plan_keyed_entry(
+      p_scene.holder, p_entry.request_digest, p_session.current_run_id), p_scene.holder, null,
+      null)::lockgate.entry_decision;
   end if;
 
-  select e.verdict::lockgate.entry_outcome into v_verdict
-    from lockgate.entry_policies e
-   where e.policy = p_entry.concurrent_entry
-     and e.current_run = case when p_executes then 'executes' else 'stands' end;
-  if v_verdict = 'already_running' or v_verdict = 'interrupting' and v_cause = 'current_run_changed' then
-    return ('already_running', 'current', null, null)::lockgate.entry_decision;
+  if p_entry.expect is not null then
+    v_cause := lockgate.broken_expectation(p_entry.expect, p_session, v_current);
+  end if;
+  if p_scene.executes then
+    select e.verdict::lockgate.entry_outcome into v_verdict
+      from lockgate.entry_policies e
+     where e.policy = p_entry.concurrent_entry;
+    if v_verdict = 'already_running' or v_cause = 'current_run_changed' then
+      return ('already_running', v_current, null, null)::lockgate.entry_decision;
+    end if;
   end if;
   if p_session.agent_type <> p_entry.agent_type then
-    return ('agent_type_mismatch', null, null, null)::lockgate.entry_decision;
+    return row('agent_type_mismatch', null, null, null)::lockgate.entry_decision;
   end if;
   v_field := lockgate.changed_identity_field(p_entry, p_session);
   if v_field is not null then
-    return ('identity_mismatch', null, null,
+    return row('identity_mismatch', null, null,
       jsonb_build_object('field', v_field))::lockgate.entry_decision;
   end if;
   if v_cause is not null then
-    return ('rejected', 'current', v_cause, null)::lockgate.entry_decision;
+    return ('rejected', v_current, v_cause, null)::lockgate.entry_decision;
   end if;
-  return (v_verdict, 'current', null, null)::lockgate.entry_decision;
+  return (v_verdict, v_current, null, null)::lockgate.entry_decision;
 end;
 $$;

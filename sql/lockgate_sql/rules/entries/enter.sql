@@ -10,22 +10,38 @@ as $$
 -- Raises    LG001; LG003 when the session row comes and goes under our eyes for ever
 declare
   v_entry lockgate.entry := p_entry;
+  v_session lockgate_store.sessions;
+  v_scene lockgate.entry_scene;
+  v_decision lockgate.entry_decision;
   v_answer lockgate.entry_result;
 begin
   if v_entry.bad_field is not null then
     return lockgate.entry_answer(v_entry, 'invalid_request',
       p_detail => jsonb_build_object('field', v_entry.bad_field));
   end if;
-  v_entry.run_id := coalesce(v_entry.run_id, gen_random_uuid());
-  v_entry.start_digest := lockgate.start_digest(v_entry);
-
+  if v_entry.names_run then
+    v_entry.start_digest := lockgate.start_digest(v_entry);
+  else
+    v_entry.run_id := gen_random_uuid();
+  end if;
   v_answer := lockgate.look_ahead(v_entry);
   if v_answer.outcome is not null then
     return v_answer;
   end if;
 
   for v_try in 1..5 loop
-    v_answer := lockgate.enter_locked(v_entry);
+    v_session := lockgate.lock_session(
+      p_session_id => v_entry.session_id, p_tenant_id => v_entry.tenant_id);
+    v_scene := lockgate.read_scene(v_entry, v_session);
+    v_decision := lockgate.decide_entry(v_entry, v_session, v_scene);
+    if v_decision.outcome = 'interrupting' then
+      perform lockgate.record_stop(v_scene.current, 'interrupt', 'superseded_by_new_entry');
+    end if;
+    if v_decision.outcome <> 'started' then
+      return lockgate.entry_answer(v_entry, v_decision.outcome, v_decision.about,
+        v_decision.cause, v_decision.detail);
+    end if;
+    v_answer := lockgate.begin_run(v_entry, v_session, v_scene);
     if v_answer.outcome is not null then
       return v_answer;
     end if;

@@ -31,6 +31,7 @@ create type lockgate.entry as (
   request_key text,
   request_digest text,
   run_id uuid,
+  names_run boolean,
   start_digest text,
   concurrent_entry text,
   expect jsonb,

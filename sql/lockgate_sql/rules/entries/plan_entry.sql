@@ -6,6 +6,7 @@ as $$
 declare
   v_entry lockgate.entry := p_entry;
   v_session lockgate_store.sessions;
+  v_scene lockgate.entry_scene;
   v_current lockgate_store.runs;
   v_decision lockgate.entry_decision;
   v_answer lockgate.entry_result;
@@ -22,14 +23,9 @@ begin
   select s.* into v_session
     from lockgate_store.sessions s
    where s.tenant_id = p_entry.tenant_id and s.session_id = p_entry.session_id;
-  select r.* into v_current
-    from lockgate_store.runs r
-   where r.run_id = v_session.current_run_id
-     and r.tenant_id = p_entry.tenant_id and r.session_id = p_entry.session_id;
-  v_decision := lockgate.decide_entry(
-    p_entry => p_entry, p_session => v_session, p_current => v_current, p_twin => null,
-    p_holder => null, p_executes => lockgate.is_executing(
-      v_current, p_entry.dispatch_limit_ms, v_session.terminal_run_id));
+  v_scene := lockgate.read_scene(v_entry, v_session);
+  v_current := v_scene.current;
+  v_decision := lockgate.decide_entry(v_entry, v_session, v_scene);
   if v_decision.outcome in ('started', 'interrupting') then
     v_decision.detail := jsonb_build_object(
       'expect', jsonb_build_object(
@@ -37,8 +33,7 @@ begin
         'sessionStatus', v_session.status),
       'identity', lockgate.plan_identity(p_entry, v_session));
   end if;
-  return lockgate.entry_answer(p_entry, v_decision.outcome,
-    case when v_decision.about = 'current' then v_current end, v_decision.cause,
-    v_decision.detail);
+  return lockgate.entry_answer(
+    p_entry, v_decision.outcome, v_decision.about, v_decision.cause, v_decision.detail);
 end;
 $$;

@@ -9,10 +9,9 @@ declare
   v_content jsonb;
   v_messages jsonb := '[]'::jsonb;
 begin
-  if jsonb_typeof(p_message) = 'string' then
-    v_content := lockgate.read_content(p_message);
-    return case when v_content is not null then jsonb_build_array(
-      jsonb_build_object('role', 'user', 'content', v_content)) end;
+  if jsonb_typeof(p_message) = 'string' and p_message <> '""' then
+    return jsonb_build_array(jsonb_build_object('role', 'user', 'content', jsonb_build_array(
+      jsonb_build_object('type', 'text', 'text', p_message))));
   end if;
   if p_message is null or jsonb_typeof(p_message) <> 'array' or p_message = '[]' then
     return null;

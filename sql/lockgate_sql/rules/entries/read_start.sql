@@ -20,31 +20,30 @@ create function lockgate.read_start(
 as $$
 -- Reads a start: checked, normalised and digested, or with the first field that is not of the form.
 declare
-  v_entry lockgate.entry;
+  v_messages jsonb := lockgate.read_message(p_input -> 'message');
+  v_state jsonb := nullif(p_input -> 'state', 'null');
+  v_bad_field text := lockgate.bad_start_field(
+    p_tenant_id, p_session_id, p_agent_type, p_request_key, p_input, v_messages, v_state);
+  v_digest text;
 begin
-  v_entry.drive := 'start';
-  v_entry.tenant_id := p_tenant_id;
-  v_entry.session_id := p_session_id;
-  v_entry.agent_type := p_agent_type;
-  v_entry.acting_user_id := p_acting_user_id;
-  v_entry.user_id := p_user_id;
-  v_entry.tags := p_tags;
-  v_entry.metadata := p_metadata;
-  v_entry.parent_session_id := p_parent_session_id;
-  v_entry.root_session_id := p_root_session_id;
-  v_entry.messages := lockgate.read_message(p_input -> 'message');
-  v_entry.state := nullif(p_input -> 'state', 'null');
-  v_entry.request_key := p_request_key;
-  v_entry.run_id := p_run_id;
-  v_entry.concurrent_entry := p_concurrent_entry;
-  v_entry.expect := p_expect;
-  v_entry.dispatch_limit_ms := p_dispatch_limit_ms;
-  v_entry.bad_field := lockgate.bad_entry_field(v_entry, p_input, '{message,state}');
-  if v_entry.bad_field is null then
-    v_entry.request_digest := lockgate.request_digest(
-      p_kind => 'execute', p_agent_type => p_agent_type,
-      p_messages => v_entry.messages, p_state => v_entry.state);
+  if v_bad_field is null and not (p_user_id is null and p_metadata is null
+    and p_parent_session_id is null and p_root_session_id is null and p_expect is null
+    and p_concurrent_entry is not distinct from 'reject')
+  then
+    v_bad_field := coalesce(
+      lockgate.bad_identity_field(
+        p_user_id => p_user_id, p_metadata => p_metadata,
+        p_parent_session_id => p_parent_session_id, p_root_session_id => p_root_session_id),
+      lockgate.bad_plan_field(p_concurrent_entry, p_expect));
   end if;
-  return v_entry;
+  if v_bad_field is null then
+    v_digest := lockgate.request_digest(
+      p_kind => 'execute', p_agent_type => p_agent_type, p_message => p_input -> 'message',
+      p_state => v_state);
+  end if;
+  return ('start', p_tenant_id, p_session_id, p_agent_type, p_acting_user_id, p_user_id, p_tags,
+    p_metadata, p_parent_session_id, p_root_session_id, v_messages, v_state, p_request_key,
+    v_digest, p_run_id, p_run_id is not null, null, p_concurrent_entry, p_expect,
+    p_dispatch_limit_ms, v_bad_field)::lockgate.entry;
 end;
 $$;

@@ -31,7 +31,9 @@ as $$
 -- Outcomes  see lockgate.decide_entry
 -- Raises    LG001
 begin
-  perform set_config('lock_timeout', p_concurrent_entry_timeout_ms::text, true);
+  if p_concurrent_entry_timeout_ms <> 30000 then
+    perform set_config('lock_timeout', p_concurrent_entry_timeout_ms::text, true);
+  end if;
   return lockgate.enter(lockgate.read_start(
     p_session_id => p_session_id, p_agent_type => p_agent_type, p_input => p_input,
     p_request_key => p_request_key, p_user_id => p_user_id, p_tags => p_tags,

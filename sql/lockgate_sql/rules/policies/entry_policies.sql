@@ -1,6 +1,5 @@
-create view lockgate.entry_policies (policy, current_run, verdict) as values
--- What an entry that wants a new run makes of the session's current run, by its policy.
-  ('reject', 'executes', 'already_running'),
-  ('reject', 'stands', 'started'),
-  ('interrupt_previous', 'executes', 'interrupting'),
-  ('interrupt_previous', 'stands', 'started');
+create view lockgate.entry_policies (policy, verdict) as values
+-- What an entry that wants a new run makes of a run that executes, by its policy. A live run that
+-- nothing executes never stands in the way.
+  ('reject', 'already_running'),
+  ('interrupt_previous', 'interrupting');

@@ -1,29 +1,29 @@
 create function lockgate.request_digest(
   p_kind text,
   p_agent_type text,
-  p_messages jsonb default null,
+  p_message jsonb default null,
   p_state jsonb default null
 )
   returns text
   language plpgsql immutable
 as $$
 -- The fingerprint of an entry's input: what the caller meant, and nothing that client library or
--- server adds. Kind `execute` covers start and chat.
+-- server adds. Kind `execute` covers start and chat; p_message and p_state are as the caller sent
+-- them, and of the form.
 --
--- The text is canonical JSON of {agentType, kind, message, state, v}. Message ids are left out;
--- an absent, null or empty state is left out too. Held by the digests kept in tests/contract.
+-- The text is canonical JSON of {agentType, kind, message, state, v}. A message is the list of
+-- user messages with content parts, whatever its spelling, without their ids; an absent, null or
+-- empty state is left out. Held by the digests kept in tests/contract.
 declare
   v_message text;
 begin
-  if jsonb_array_length(p_messages) = 1 and p_messages #> '{0,content,0,type}' = '"text"'
-     and jsonb_array_length(p_messages #> '{0,content}') = 1
-  then  -- The common message, written out: the general way below takes ten times as long.
-    v_message := '[{"content":[{"text":' || (p_messages #> '{0,content,0,text}')::text
-      || ',"type":"text"}],"role":"user"}]';
+  if jsonb_typeof(p_message) = 'string' then
+    -- The common message, written out: the general way takes ten times as long.
+    v_message := '[{"content":[{"text":' || p_message::text || ',"type":"text"}],"role":"user"}]';
   else
     v_message := lockgate.canonical_json(
       (select jsonb_agg(m.value - 'id' order by m.ordinality)
-         from jsonb_array_elements(p_messages) with ordinality m));
+         from jsonb_array_elements(lockgate.read_message(p_message)) with ordinality m));
   end if;
   return lockgate.sha256_hex(
     '{"agentType":' || to_jsonb(p_agent_type)::text || ',"kind":' || to_jsonb(p_kind)::text

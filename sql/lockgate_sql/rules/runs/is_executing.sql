@@ -18,7 +18,10 @@ begin
   if p_run.owner_id is not null then
     return lockgate.worker_is_alive(p_run.owner_id, v_now);
   end if;
-  return lockgate.drive_is_served(lockgate.drive_version(), v_now)
+  return exists (
+    select from lockgate_store.workers w
+     where w.drive_version = lockgate.drive_version() and not w.draining
+       and w.heartbeat_at + w.lease_ms * interval '1 millisecond' > v_now)
     or p_run.dispatch_at + p_dispatch_limit_ms * interval '1 millisecond' > v_now;
 end;
 $$;

@@ -7,9 +7,13 @@ as $$
 declare
   v_now timestamptz := lockgate.now();
 begin
-  perform pg_advisory_xact_lock_shared(lockgate.consumers_lock());
-  insert into lockgate_store.settlements (tenant_id, session_id, run_id, status, settled_at)
-    values (p_run.tenant_id, p_run.session_id, p_run.run_id, p_status, v_now);
+  if not pg_try_advisory_xact_lock_shared(lockgate.consumers_lock()) then
+    perform pg_advisory_xact_lock_shared(lockgate.consumers_lock());
+  end if;
+  with duty as (
+    insert into lockgate_store.settlements (tenant_id, session_id, run_id, status, settled_at)
+      values (p_run.tenant_id, p_run.session_id, p_run.run_id, p_status, v_now)
+  )
   insert into lockgate_store.deliveries (
       tenant_id, session_id, run_id, status, consumer, settled_at)
     select p_run.tenant_id, p_run.session_id, p_run.run_id, p_status, c.consumer, v_now

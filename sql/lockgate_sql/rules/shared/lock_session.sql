@@ -14,7 +14,9 @@ as $$
 declare
   v_session lockgate_store.sessions;
 begin
-  perform lockgate.require_read_committed();
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform lockgate.require_read_committed();
+  end if;
   select s.* into v_session
     from lockgate_store.sessions s
    where s.tenant_id = p_tenant_id

@@ -5,15 +5,19 @@ create function lockgate.make_chunk(
   p_step integer default null
 )
   returns jsonb
-  language sql stable
+  language plpgsql volatile
 as $$
 -- Builds a chunk that a rule itself puts on the stream, of the shape that a drive's chunks have.
-select jsonb_build_object(
-         'type', p_type,
-         'agentId', p_run.session_id,
-         'agentType', s.agent_type,
-         'timestamp', (extract(epoch from lockgate.now()) * 1000)::bigint,
-         'step', coalesce(p_step, p_run.step_count)) || p_fields
-  from lockgate_store.sessions s
- where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id
+declare
+  v_agent_type text := (
+    select s.agent_type from lockgate_store.sessions s
+     where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id);
+begin
+  return jsonb_build_object(
+    'type', p_type,
+    'agentId', p_run.session_id,
+    'agentType', v_agent_type,
+    'timestamp', (extract(epoch from lockgate.now()) * 1000)::bigint,
+    'step', coalesce(p_step, p_run.step_count)) || p_fields;
+end;
 $$;

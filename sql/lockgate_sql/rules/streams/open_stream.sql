@@ -4,14 +4,17 @@ create function lockgate.open_stream(p_run lockgate_store.runs, p_now timestampt
 as $$
 -- Gives the session's stream to a new run. The numbers go on, and all that is there is saved.
 begin
-  insert into lockgate_store.streams as s (tenant_id, session_id, run_id, updated_at)
-    values (p_run.tenant_id, p_run.session_id, p_run.run_id, p_now)
-    on conflict (tenant_id, session_id) do update
-       set status = 'active',
-           run_id = p_run.run_id,
-           attempt = 1,
-           committed_sequence = s.head_sequence,
-           final = null,
-           updated_at = p_now;
+  update lockgate_store.streams s
+     set status = 'active',
+         run_id = p_run.run_id,
+         attempt = 1,
+         committed_sequence = s.head_sequence,
+         final = null,
+         updated_at = p_now
+   where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id;
+  if not found then
+    insert into lockgate_store.streams (tenant_id, session_id, run_id, updated_at)
+      values (p_run.tenant_id, p_run.session_id, p_run.run_id, p_now);
+  end if;
 end;
 $$;

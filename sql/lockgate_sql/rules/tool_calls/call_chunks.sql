@@ -1,6 +1,6 @@
 create function lockgate.call_chunks(p_run lockgate_store.runs, p_step integer)
   returns jsonb[]
-  language sql stable
+  language sql volatile
 as $$
 -- A step's calls as tool_start chunks, under their announced ids.
 select coalesce(array_agg(lockgate.make_chunk(p_run, 'tool_start', jsonb_build_object(

@@ -13,6 +13,12 @@ declare
   v_content jsonb;
   v_step integer;
 begin
+  perform from lockgate_store.tool_calls c
+    where c.tenant_id = p_run.tenant_id and c.session_id = p_run.session_id
+      and c.run_id = p_run.run_id and c.status in ('pending', 'answered');
+  if not found then
+    return p_message_count;
+  end if;
   with closed as (
     update lockgate_store.tool_calls c
        set status = 'abandoned'
@@ -26,9 +32,6 @@ begin
            order by closed.ordinal), max(closed.step)
     into v_content, v_step
     from closed;
-  if v_content is null then
-    return p_message_count;
-  end if;
   return lockgate.append_message(p_run, 'tool', v_content, p_message_count, v_step);
 end;
 $$;

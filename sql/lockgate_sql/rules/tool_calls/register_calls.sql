@@ -6,7 +6,7 @@ create function lockgate.register_calls(
   returns void
   language plpgsql volatile
 as $$
--- Stores a reply's calls, each under an announced id. p_calls are {id, toolName, input} in the
+-- Stores a reply's calls, each under an announced id. p_calls are {id?, toolName, input} in the
 -- model's order.
 declare
   v_call record;
@@ -20,7 +20,7 @@ begin
         input)
       values (
         p_run.tenant_id, p_run.session_id, p_run.run_id, p_step, v_call.ordinal,
-        v_call.value ->> 'id',
+        coalesce(v_call.value ->> 'id', ''),
         lockgate.announced_id(p_run, p_step, v_call.ordinal, v_call.value ->> 'id'),
         v_call.value ->> 'toolName', v_call.value -> 'input');
   end loop;

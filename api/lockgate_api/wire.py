@@ -1,0 +1,278 @@
+"""What a request says: its body, its session id, its request key, its cursor, each read strictly.
+
+Nothing that came in is repeated in a refusal but the name of the place. No database is asked here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
+from urllib.parse import unquote_to_bytes
+
+from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
+from typing_extensions import TypedDict  # pydantic wants this one below Python 3.12.
+
+from lockgate import EntryRefused, parse_request_key
+from lockgate.requests import REQUEST_KEY_HEADER
+from lockgate.strict_json import BadJson, JsonValue, loads_body
+from lockgate_api.answers import too_large
+from lockgate_api.front import AnyRequest, Front
+from lockgate_api.paths import SESSION_ID
+
+MAX_ID = 256  # characters of a session's or a user's id: indexed text
+MAX_AGENT_TYPE = 128  # characters, likewise
+MAX_SEQUENCE = 2**62  # past any stream's head, and still a number that Postgres can add to
+BAD_BODY = "Invalid request body"
+
+_STRICT = ConfigDict(extra="forbid", strict=True)
+_KEY_HEADER = REQUEST_KEY_HEADER.lower().encode()
+_KEY_ALIAS = b"idempotency-key"  # bare, or as the quoted string of a structured field
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CURSOR = re.compile(r"([0-9]{1,64})(?:-([A-Za-z0-9]{1,64}))?")
+
+Id = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
+AgentType = Annotated[str, Field(min_length=1, max_length=MAX_AGENT_TYPE)]
+Text = Annotated[str, Field(min_length=1)]
+Body = TypeVar("Body")
+
+
+class TextPart(TypedDict):
+    """A text."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]  # pydantic's own way to configure it
+
+    type: Literal["text"]
+    text: Text
+
+
+class FilePart(TypedDict):
+    """A file that lies somewhere else."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    type: Literal["file"]
+    mediaType: str
+    url: str
+    filename: NotRequired[str]
+
+
+def _kind(part: Any) -> str:
+    return "~file" if isinstance(part, Mapping) and part.get("type") == "file" else "~text"
+
+
+Part = Annotated[
+    Annotated[TextPart, Tag("~text")] | Annotated[FilePart, Tag("~file")], Discriminator(_kind)
+]
+
+
+class UserMessage(TypedDict):
+    """One message of a user."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    role: Literal["user"]
+    content: Text | Annotated[list[Part], Field(min_length=1)]
+    id: NotRequired[str]
+
+
+class StartInput(TypedDict):
+    """What a start brings. `state` is merged into the session's at the top level."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    message: Text | Annotated[list[UserMessage], Field(min_length=1)]
+    state: NotRequired[dict[str, Any] | None]
+
+
+class SessionFields(TypedDict):
+    """What a session is created with, and keeps."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    sessionId: NotRequired[Id | None]
+    agentType: AgentType
+    userId: NotRequired[Id | None]
+    tags: NotRequired[list[str] | None]
+    metadata: NotRequired[dict[str, str] | None]
+    parentSessionId: NotRequired[Id | None]
+    rootSessionId: NotRequired[Id | None]
+
+
+class StartBody(SessionFields):
+    """The body of POST start."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    input: StartInput
+
+
+class SessionBody(SessionFields):
+    """The body of POST /sessions."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    state: NotRequired[dict[str, Any] | None]
+
+
+START_BODY = TypeAdapter(StartBody)
+SESSION_BODY = TypeAdapter(SessionBody)
+
+
+async def read_start(request: AnyRequest, front: Front, session_id: str) -> StartBody:
+    """Read a start's body for the session that the path names."""
+    value = await read_json(request, front)
+    if isinstance(value, dict) and "branch" in value:
+        raise EntryRefused("framework_not_supported", "Branching a session is not supported")
+    body = validated(START_BODY, value, front)
+    if body.get("sessionId") not in (None, session_id):
+        raise EntryRefused(
+            "validation_error", "Path and body name different sessions", field="sessionId"
+        )
+    return body
+
+
+async def read_session(request: AnyRequest, front: Front) -> SessionBody:
+    """Read the body of POST /sessions."""
+    body = validated(SESSION_BODY, await read_json(request, front), front)
+    session_id = body.get("sessionId")
+    if session_id is not None:
+        refuse_session_id(session_id)
+    return body
+
+
+def identity_of(body: SessionFields) -> dict[str, Any]:
+    """Return the identity that a body names, as the runtime takes it."""
+    return {
+        "user_id": body.get("userId"),
+        "tags": body.get("tags"),
+        "metadata": body.get("metadata"),
+        "parent_session_id": body.get("parentSessionId"),
+        "root_session_id": body.get("rootSessionId"),
+    }
+
+
+async def read_json(request: AnyRequest, front: Front) -> JsonValue:
+    """Read a body by the border rules, whatever its media type says."""
+    try:
+        return loads_body(await _read_bytes(request, front.max_body_bytes))
+    except BadJson as bad:
+        raise _bad_body(bad.field, bad.reason, front) from None
+
+
+def validated(adapter: TypeAdapter[Body], value: JsonValue, front: Front) -> Body:
+    """Hold a body to its shape, in one validation; unknown fields are refused."""
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        flaws = error.errors(include_url=False, include_context=False, include_input=False)
+        places = [(_place(flaw["loc"], value, flaw["type"]), flaw["msg"]) for flaw in flaws]
+    # Where a value may be of two shapes, the complaint that got deeper is about the one meant.
+    field, reason = max(places, key=lambda place: place[0].count(".") + place[0].count("["))
+    raise _bad_body(field or None, reason, front) from None
+
+
+def session_id_of(request: AnyRequest) -> str:
+    """Return the session id that the path names, refused before any look-up if it is none."""
+    raw: bytes | None = request.scope.get(SESSION_ID)  # type: ignore[assignment]
+    if raw is None:
+        return refuse_session_id(request.path_params["session_id"])
+    try:
+        return refuse_session_id(unquote_to_bytes(raw).decode())
+    except UnicodeDecodeError:
+        return refuse_session_id("")
+
+
+def refuse_session_id(session_id: str) -> str:
+    """Return a session id that is of the form: 1 to 256 printable characters."""
+    if 1 <= len(session_id) <= MAX_ID and not _UNPRINTABLE.search(session_id):
+        return session_id
+    raise EntryRefused(
+        "validation_error",
+        f"A session's id has 1 to {MAX_ID} printable characters",
+        field="sessionId",
+    )
+
+
+def request_key_of(request: AnyRequest) -> str | None:
+    """Return the request key, from either of its headers; it is read before anything else is.
+
+    Errors  EntryRefused validation_error, which never repeats the value
+    """
+    found: dict[bytes, str] = {}
+    for name, value in request.scope["headers"]:
+        if name in (_KEY_HEADER, _KEY_ALIAS):
+            if name in found:
+                raise _bad_key("A request key is sent in one header line")
+            text = value.decode("latin-1")
+            if name == _KEY_ALIAS and len(text) > 1 and text[0] == text[-1] == '"':
+                text = text[1:-1]
+            found[name] = parse_request_key(text)
+    if not found:
+        return None
+    key, *other = set(found.values())
+    if other:
+        raise _bad_key("The request key's two headers differ")
+    return key
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a reader stands. `after` is None at the very beginning."""
+
+    after: int | None
+    epoch: str | None
+
+
+def cursor_of(request: AnyRequest) -> Cursor:
+    """Return the last chunk a reader has: Last-Event-ID wins over the query's fromSequence."""
+    last_event_id = request.headers.get("last-event-id")
+    text = last_event_id or request.query_params.get("fromSequence")
+    if text is None:
+        return Cursor(None, None)
+    found = _CURSOR.fullmatch(text)
+    if found is None or (found[2] and not last_event_id):
+        raise EntryRefused(
+            "validation_error", "A cursor is the number of a chunk", field="fromSequence"
+        )
+    return Cursor(min(int(found[1]), MAX_SEQUENCE), found[2])
+
+
+async def _read_bytes(request: AnyRequest, limit: int) -> bytes:
+    """Read a whole body, and refuse it as soon as it is too long, announced or not."""
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await request.receive()
+        if message["type"] != "http.request":
+            raise EntryRefused("framework_cancelled", "The client has gone")
+        part = message.get("body", b"")
+        size += len(part)
+        if size > limit:
+            too_large()
+        parts.append(part)
+        if not message.get("more_body", False):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _bad_body(field: str | None, reason: str, front: Front) -> EntryRefused:
+    text = f"{BAD_BODY}: {reason}" if front.verbose_validation_errors else BAD_BODY
+    return EntryRefused("validation_error", text, field=field)
+
+
+def _bad_key(reason: str) -> EntryRefused:
+    return EntryRefused("validation_error", reason, field="requestKey")
+
+
+def _place(location: Sequence[int | str], value: Any, kind: str) -> str:
+    """Name a place of a body by pydantic's location, from which its own words are dropped."""
+    path = ""
+    for at, step in enumerate(location, start=1):
+        if isinstance(step, int) and isinstance(value, list):
+            path, value = f"{path}[{step}]", value[step]
+        elif isinstance(value, dict) and (
+            step in value or (kind == "missing" and at == len(location))
+        ):
+            path, value = f"{path}.{step}" if path else str(step), value.get(step)
+    return path

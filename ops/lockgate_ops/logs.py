@@ -1,0 +1,50 @@
+"""Logs of a process: one event a line on stderr, since stdout is for what a person asked for.
+
+Colours where somebody watches, JSON where a collector reads. No line holds a URL's credentials.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import MutableMapping
+from typing import Any
+
+import structlog
+
+from lockgate_ops.refusals import without_secrets
+
+
+def configure_logs(level: str) -> None:
+    """Send our events, and what the libraries say, to stderr from this level up."""
+    number = logging.getLevelNamesMapping()[level.upper()]
+    watched = sys.stderr.isatty()
+    render: Any = (
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        if watched
+        else structlog.processors.JSONRenderer()
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.processors.format_exc_info,
+            _without_secrets,
+            render,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    logging.basicConfig(
+        stream=sys.stderr, level=max(number, logging.WARNING), format="%(levelname)s %(message)s"
+    )
+
+
+def _without_secrets(
+    _logger: object, _name: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    return {
+        key: without_secrets(value) if isinstance(value, str) else value
+        for key, value in event.items()
+    }

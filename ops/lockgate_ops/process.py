@@ -1,0 +1,73 @@
+"""The life of a process that serves until it is told to leave.
+
+The first TERM or INT asks it to leave in order, within a bound; the second leaves at once. Owns the
+event loop, and the end: a thread that an application's tool blocks must not hold the process, so
+the process ends when its work has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+
+from lockgate_ops.exits import complain, leave
+from lockgate_ops.refusals import FAILED
+
+GRACE_S = 2.0  # beyond the drain: to hand over, to say so, and to close the links
+
+
+class Leaving:
+    """Whether this process was told to leave."""
+
+    def __init__(self, drain_s: float) -> None:
+        self._drain_s = drain_s
+        self._asked = asyncio.Event()
+
+    def listen(self) -> None:
+        """Hear TERM and INT on the running loop."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._told, number)
+
+    async def wait(self) -> None:
+        """Return once the process was told to leave."""
+        await self._asked.wait()
+
+    def _told(self, number: int) -> None:
+        if self._asked.is_set():
+            leave(128 + number)
+        self._asked.set()
+        late = threading.Timer(self._drain_s + GRACE_S, _leave_late)
+        late.daemon = True
+        late.start()
+
+
+def run(main: Callable[[Leaving], Awaitable[None]], *, drain_s: float) -> int:
+    """Run a coroutine on this process's loop until it returns; returns the exit code.
+
+    It is given a Leaving, and is to return soon after that was told. Threads that are still busy
+    are not waited for: the caller ends the process by leave().
+    """
+    if sys.platform == "win32":
+        loop = asyncio.new_event_loop()
+    else:
+        import uvloop
+
+        loop = uvloop.new_event_loop()
+    asyncio.set_event_loop(loop)
+
+    async def listening() -> None:
+        leaving = Leaving(drain_s)
+        leaving.listen()
+        await main(leaving)
+
+    loop.run_until_complete(listening())
+    return 0
+
+
+def _leave_late() -> None:
+    complain("some work did not end within the drain time; others take it over")
+    leave(FAILED)

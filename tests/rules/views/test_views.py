@@ -1,0 +1,54 @@
+"""The views: a question each, readable by the dashboard's role, which can do nothing else."""
+
+import psycopg
+import pytest
+from tests.support.clock import Clock
+from tests.support.cluster import Database
+from tests.support.door import Door
+
+
+def test_the_dashboard_reads_every_view_and_no_table_and_calls_no_rule(
+    rules_db: Database, db: Door
+) -> None:
+    db.finished()
+    views = [
+        row.name
+        for row in db.rows(
+            "select relname as name from pg_class"
+            " where relnamespace = 'lockgate'::regnamespace and relkind = 'v'"
+        )
+    ]
+    with rules_db.connect() as connection:
+        connection.execute("set role lockgate_dashboard")
+        for view in views:
+            connection.execute(f"select * from lockgate.{view}".encode())
+        for forbidden in (
+            "select * from lockgate_store.sessions",
+            "select * from lockgate.status('s1')",
+            "select * from dbos.workflow_status",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(forbidden.encode())
+
+    assert {"run_ledger", "session_overview", "worker_health"} <= set(views)
+
+
+def test_the_ledger_says_how_a_run_began_and_ended_and_what_it_cost(db: Door, clock: Clock) -> None:
+    drive = db.driven(request_key="k1")
+    clock.forward(seconds=90)
+    drive.finish("failed", error_detail={"message": "boom", "code": "provider_unavailable"})
+    row = db.row("select * from lockgate.run_ledger")
+
+    assert (row.session_id, row.turn, row.agent_type, row.drive) == ("s1", 1, "support", "start")
+    assert (row.status, row.request_key, row.error_code) == ("failed", "k1", "provider_unavailable")
+    assert row.duration.total_seconds() == 90
+
+
+def test_the_overview_says_what_a_session_does_now(db: Door) -> None:
+    run_id = db.driven(user_id="ann", tags=["a"]).run_id
+    db.create_session("never-run")
+    rows = {row.session_id: row for row in db.rows("select * from lockgate.session_overview")}
+
+    assert (rows["s1"].current_run_id, rows["s1"].run_status) == (run_id, "running")
+    assert (rows["s1"].user_id, rows["s1"].tags) == ("ann", ["a"])
+    assert (rows["never-run"].status, rows["never-run"].current_run_id) == ("active", None)

@@ -1,0 +1,12 @@
+"""Connections as the tests use them: plain psycopg, rows as tuples."""
+
+from typing import Any, TypeAlias
+
+import psycopg
+
+Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+
+
+def connect(url: str, *, autocommit: bool = True) -> Connection:
+    """Open a connection that says whose it is."""
+    return psycopg.connect(url, autocommit=autocommit, application_name="lockgate-test")

@@ -1,0 +1,199 @@
+-- What holds between any two commits, one query a sentence. A query's rows are what breaks it.
+-- The tests of rules, the stateful test and the drives run this file, and the doctor does too.
+
+-- A session has at most one live run.
+select r.tenant_id, r.session_id, count(*) as live_runs
+  from lockgate_store.runs r
+ where lockgate.is_live(r.status)
+ group by r.tenant_id, r.session_id
+having count(*) > 1;
+
+-- A request key names one run.
+select r.tenant_id, r.session_id, r.request_key, count(*) as runs
+  from lockgate_store.runs r
+ where r.request_key is not null
+ group by r.tenant_id, r.session_id, r.request_key
+having count(*) > 1;
+
+-- The runs of a session are its turns, and the last one is current.
+select s.tenant_id, s.session_id, s.turn_count, s.current_run_id, r.turns
+  from lockgate_store.sessions s
+  left join (
+    select r.tenant_id, r.session_id, array_agg(r.turn order by r.turn) as turns,
+           (array_agg(r.run_id order by r.turn desc))[1] as last_run_id
+      from lockgate_store.runs r
+     group by r.tenant_id, r.session_id
+  ) r on r.tenant_id = s.tenant_id and r.session_id = s.session_id
+ where coalesce(r.turns, '{}') <> array(select generate_series(1, s.turn_count))
+    or s.current_run_id is distinct from r.last_run_id;
+
+-- A session's status is that of its current run.
+select s.tenant_id, s.session_id, s.status, r.status as run_status
+  from lockgate_store.sessions s
+  join lockgate_store.runs r on r.run_id = s.current_run_id
+ where s.status <> case
+     when r.status = 'running' then 'active'
+     when lockgate.is_live(r.status) then 'paused'
+     else r.status end;
+
+-- A run's input is appended once, in one piece.
+select r.tenant_id, r.session_id, r.run_id, r.drive, count(m.seq) as user_messages
+  from lockgate_store.runs r
+  left join lockgate_store.messages m
+    on m.tenant_id = r.tenant_id and m.session_id = r.session_id and m.run_id = r.run_id
+   and m.role = 'user'
+ group by r.tenant_id, r.session_id, r.run_id, r.drive
+having count(m.seq) <> coalesce(max(m.seq) - min(m.seq) + 1, 0)
+    or r.drive = 'start' and count(m.seq) = 0;
+
+-- Messages are numbered 1 to message_count.
+select s.tenant_id, s.session_id, s.message_count, m.numbers
+  from lockgate_store.sessions s
+  left join (
+    select m.tenant_id, m.session_id, array_agg(m.seq order by m.seq) as numbers
+      from lockgate_store.messages m
+     group by m.tenant_id, m.session_id
+  ) m on m.tenant_id = s.tenant_id and m.session_id = s.session_id
+ where coalesce(m.numbers, '{}') <> array(select generate_series(1, s.message_count));
+
+-- A message belongs to a run that exists.
+select m.tenant_id, m.session_id, m.seq, m.run_id
+  from lockgate_store.messages m
+  left join lockgate_store.runs r
+    on r.tenant_id = m.tenant_id and r.session_id = m.session_id and r.run_id = m.run_id
+ where r.run_id is null;
+
+-- A run has a checkpoint for each committed step.
+select r.tenant_id, r.session_id, r.run_id, r.step_count, c.steps
+  from lockgate_store.runs r
+  left join (
+    select c.run_id, array_agg(c.step order by c.step) as steps
+      from lockgate_store.checkpoints c
+     group by c.run_id
+  ) c on c.run_id = r.run_id
+ where coalesce(c.steps, '{}') <> array(select generate_series(1, r.step_count));
+
+-- A call in an ended run's history has one result, which comes after it.
+select r.tenant_id, r.session_id, r.run_id, call.part ->> 'toolCallId' as tool_call_id,
+       count(result.seq) as results
+  from lockgate_store.runs r
+  join lockgate_store.messages m
+    on m.tenant_id = r.tenant_id and m.session_id = r.session_id and m.run_id = r.run_id
+  cross join lateral jsonb_array_elements(m.content) call(part)
+  left join lateral (
+    select n.seq
+      from lockgate_store.messages n, jsonb_array_elements(n.content) p(part)
+     where n.tenant_id = m.tenant_id and n.session_id = m.session_id and n.seq > m.seq
+       and p.part ->> 'type' = 'tool_result'
+       and p.part ->> 'toolCallId' = call.part ->> 'toolCallId'
+  ) result on true
+ where not lockgate.is_live(r.status) and call.part ->> 'type' = 'tool_call'
+ group by r.tenant_id, r.session_id, r.run_id, m.seq, call.part
+having count(result.seq) <> 1;
+
+-- An open call belongs to a live run.
+select c.tenant_id, c.session_id, c.run_id, c.tool_call_id, c.status
+  from lockgate_store.tool_calls c
+  left join lockgate_store.runs r
+    on r.tenant_id = c.tenant_id and r.session_id = c.session_id and r.run_id = c.run_id
+ where c.status in ('pending', 'answered') and lockgate.is_live(r.status) is not true;
+
+-- A stream is active exactly while its session's current run is running.
+select s.tenant_id, s.session_id, st.status, st.run_id, r.run_id as current_run_id, r.status as run_status
+  from lockgate_store.sessions s
+  left join lockgate_store.runs r on r.run_id = s.current_run_id
+  full join lockgate_store.streams st
+    on st.tenant_id = s.tenant_id and st.session_id = s.session_id
+ where (st.status is not distinct from 'active') <> (r.status is not distinct from 'running')
+    or st.run_id is distinct from r.run_id;
+
+-- A stream and its run carry the same fence.
+select st.tenant_id, st.session_id, st.run_id, st.attempt, r.attempt as run_attempt
+  from lockgate_store.streams st
+  join lockgate_store.runs r on r.run_id = st.run_id
+ where st.attempt <> r.attempt;
+
+-- Chunks above the floor are numbered without a gap up to the head.
+select st.tenant_id, st.session_id, st.floor_sequence, st.head_sequence, b.first_sequence,
+       b.last_sequence
+  from lockgate_store.streams st
+  left join lateral (
+    select c.last_sequence - c.chunk_count + 1 as first_sequence, c.last_sequence,
+           lag(c.last_sequence) over (order by c.last_sequence) as previous,
+           lead(c.last_sequence) over (order by c.last_sequence) is null as is_last
+      from lockgate_store.stream_chunks c
+     where c.tenant_id = st.tenant_id and c.session_id = st.session_id
+       and c.last_sequence > st.floor_sequence
+  ) b on true
+ where (b.last_sequence is null and st.head_sequence > st.floor_sequence)
+    or (b.previous is null and b.first_sequence > st.floor_sequence + 1)
+    or b.first_sequence <> b.previous + 1
+    or (b.is_last and b.last_sequence <> st.head_sequence);
+
+-- A run's chunks lie between its start and the next run's.
+select r.tenant_id, r.session_id, r.run_id, r.start_sequence, next.start_sequence as next_start,
+       c.last_sequence, c.chunk_count
+  from lockgate_store.stream_chunks c
+  left join lockgate_store.runs r
+    on r.tenant_id = c.tenant_id and r.session_id = c.session_id and r.run_id = c.run_id
+  left join lockgate_store.runs next
+    on next.tenant_id = r.tenant_id and next.session_id = r.session_id and next.turn = r.turn + 1
+ where r.run_id is null
+    or c.last_sequence - c.chunk_count < r.start_sequence
+    or c.last_sequence > next.start_sequence;
+
+-- A run that is not running has its settlement, and a running one has none.
+select r.tenant_id, r.session_id, r.run_id, r.status, s.statuses
+  from lockgate_store.runs r
+  left join (
+    select s.run_id, array_agg(s.status) as statuses
+      from lockgate_store.settlements s
+     group by s.run_id
+  ) s on s.run_id = r.run_id
+ where (r.status = 'running') <> (s.statuses is null)
+    or not (r.status = any (s.statuses)
+      -- Its own continuation ends a suspended run, which has settled by then.
+      or r.status = 'superseded' and s.statuses && '{suspended_client_tool,
+        suspended_awaiting_children,suspended_step_partial}');
+
+-- A settlement is due to each consumer, once, and nothing else is.
+select coalesce(s.run_id, d.run_id) as run_id, coalesce(s.status, d.status) as status,
+       coalesce(s.consumer, d.consumer) as consumer
+  from (
+    select s.tenant_id, s.session_id, s.run_id, s.status, c.consumer
+      from lockgate_store.settlements s, lockgate_store.consumers c
+  ) s
+  full join lockgate_store.deliveries d
+    on d.tenant_id = s.tenant_id and d.session_id = s.session_id and d.run_id = s.run_id
+   and d.status = s.status and d.consumer = s.consumer
+ where s.run_id is null or d.run_id is null;
+
+-- A crash-loop budget belongs to a live run.
+select b.tenant_id, b.session_id, b.run_id, b.attempts, r.status
+  from lockgate_store.recoveries b
+  left join lockgate_store.runs r
+    on r.tenant_id = b.tenant_id and r.session_id = b.session_id and r.run_id = b.run_id
+ where lockgate.is_live(r.status) is not true;
+
+-- A drive belongs to a run.
+select w.workflow_uuid, i.inputs
+  from dbos.workflow_status w
+  join dbos.workflow_input i on i.workflow_uuid = w.workflow_uuid
+  left join lockgate_store.runs r
+    on r.tenant_id = i.inputs::jsonb #>> '{positionalArgs,0}'
+   and r.session_id = i.inputs::jsonb #>> '{positionalArgs,1}'
+   and r.run_id::text = i.inputs::jsonb #>> '{positionalArgs,2}'
+   and w.workflow_uuid = i.inputs::jsonb #>> '{positionalArgs,3}'
+ where w.name = 'drive_run' and r.run_id is null;
+
+-- A running run has the workflow of its drive.
+select r.tenant_id, r.session_id, r.run_id, r.drive_id
+  from lockgate_store.runs r
+  left join dbos.workflow_status w on w.workflow_uuid = r.drive_id::text and w.name = 'drive_run'
+ where r.status = 'running' and w.workflow_uuid is null;
+
+-- A drive is of one run.
+select r.drive_id, count(*) as runs
+  from lockgate_store.runs r
+ group by r.drive_id
+having count(*) > 1;

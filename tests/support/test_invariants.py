@@ -1,0 +1,123 @@
+"""Each sentence of invariants.sql is seen broken where a test breaks it."""
+
+import pytest
+
+from tests.support.cluster import LentDatabase
+from tests.support.door import Door, tool
+from tests.support.invariants import broken_sentences, invariants, violations
+
+# What breaks each sentence. `ended` is a session with one completed run of two steps, `live` one
+# with a run that is driven.
+PLANTED: dict[str, str] = {
+    "A session has at most one live run.": """
+      drop index lockgate_store.runs_one_live;
+      insert into lockgate_store.runs (session_id, run_id, turn, drive, start_digest, drive_id,
+          dispatch_at, start_sequence, started_at)
+        select session_id, gen_random_uuid(), 2, drive, start_digest, gen_random_uuid(),
+               dispatch_at, start_sequence, started_at
+          from lockgate_store.runs where session_id = 'live'""",
+    "A request key names one run.": """
+      drop index lockgate_store.runs_request_key_once;
+      update lockgate_store.runs set request_key = 'k', request_digest = 'd', session_id = 'ended',
+        turn = case session_id when 'ended' then 1 else 2 end""",
+    "The runs of a session are its turns, and the last one is current.": """
+      update lockgate_store.sessions set turn_count = 2 where session_id = 'ended'""",
+    "A session's status is that of its current run.": """
+      update lockgate_store.sessions set status = 'active' where session_id = 'ended'""",
+    "A run's input is appended once, in one piece.": """
+      insert into lockgate_store.messages (session_id, seq, role, content, run_id, created_at)
+        select session_id, 5, role, content, run_id, created_at
+          from lockgate_store.messages where session_id = 'ended' and seq = 1""",
+    "Messages are numbered 1 to message_count.": """
+      delete from lockgate_store.messages where session_id = 'ended' and seq = 2""",
+    "A message belongs to a run that exists.": """
+      update lockgate_store.messages set run_id = gen_random_uuid() where session_id = 'live'""",
+    "A run has a checkpoint for each committed step.": """
+      delete from lockgate_store.checkpoints where step = 1""",
+    "A call in an ended run's history has one result, which comes after it.": """
+      update lockgate_store.messages set content = '[]' where role = 'tool'""",
+    "An open call belongs to a live run.": """
+      update lockgate_store.tool_calls set status = 'pending' where session_id = 'ended'""",
+    "A stream is active exactly while its session's current run is running.": """
+      update lockgate_store.streams set status = 'active', final = null
+       where session_id = 'ended'""",
+    "A stream and its run carry the same fence.": """
+      update lockgate_store.streams set attempt = attempt + 1 where session_id = 'live'""",
+    "Chunks above the floor are numbered without a gap up to the head.": """
+      delete from lockgate_store.stream_chunks where session_id = 'live' and last_sequence = 2""",
+    "A run's chunks lie between its start and the next run's.": """
+      update lockgate_store.runs set start_sequence = 1 where session_id = 'live'""",
+    "A run that is not running has its settlement, and a running one has none.": """
+      delete from lockgate_store.settlements""",
+    "A settlement is due to each consumer, once, and nothing else is.": """
+      insert into lockgate_store.consumers values ('late', now())""",
+    "A crash-loop budget belongs to a live run.": """
+      insert into lockgate_store.recoveries (session_id, run_id, attempts, next_at)
+        select session_id, run_id, 1, now() from lockgate_store.runs where session_id = 'ended'""",
+    "A drive belongs to a run.": """
+      select lockgate.enqueue_drive('', 'none', gen_random_uuid(), gen_random_uuid())""",
+    "A running run has the workflow of its drive.": """
+      delete from dbos.workflow_status""",
+    "A drive is of one run.": """
+      update lockgate_store.runs set drive_id = '00000000-0000-4000-8000-000000000000'""",
+}
+
+
+@pytest.fixture
+def healthy(rules_db: LentDatabase) -> Door:
+    """A database in which everything holds."""
+    door = Door(rules_db.warm)
+    ended = door.driven("ended")
+    ended.reply(1, "let me look", tool("a"))
+    ended.result(1, 1)
+    ended.step(1)
+    ended.reply(2, "done")
+    ended.finish()
+    live = door.driven("live")
+    for text in ("a", "b", "c"):
+        live.append(text)
+    assert violations(rules_db.warm) == []
+    return door
+
+
+@pytest.mark.parametrize("sentence", PLANTED)
+def test_a_planted_violation_is_found(healthy: Door, sentence: str) -> None:
+    healthy.connection.execute(PLANTED[sentence].encode())
+
+    assert sentence in broken_sentences(healthy.connection)
+
+
+def test_every_sentence_has_its_violation() -> None:
+    assert list(PLANTED) == list(invariants())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "delete from lockgate_store.stream_chunks where last_sequence = 3",
+        "delete from lockgate_store.stream_chunks where last_sequence = 1",
+        "update lockgate_store.streams set head_sequence = 9 where session_id = 'live'",
+        "delete from lockgate_store.stream_chunks where session_id = 'live'",
+    ],
+)
+def test_a_gap_is_found_wherever_it_is(healthy: Door, change: str) -> None:
+    healthy.execute(change)
+
+    assert broken_sentences(healthy.connection) == {
+        "Chunks above the floor are numbered without a gap up to the head."
+    }
+
+
+def test_a_floor_inside_or_at_the_end_of_a_batch_is_no_gap(healthy: Door) -> None:
+    for floor in (1, 2):
+        healthy.execute(
+            "update lockgate_store.streams set committed_sequence = 3, floor_sequence = %s"
+            " where session_id = 'live'",
+            floor,
+        )
+        healthy.execute(
+            "delete from lockgate_store.stream_chunks where session_id = 'live'"
+            " and last_sequence <= %s",
+            floor,
+        )
+        assert violations(healthy.connection) == []
