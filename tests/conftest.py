@@ -24,6 +24,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="the folder of the Postgres programs to test against; the wheel's by default",
     )
+    parser.addoption(
+        "--write-transcripts",
+        action="store_true",
+        help="write the transcripts of tests/races/*.spec anew",
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

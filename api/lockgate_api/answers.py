@@ -5,8 +5,6 @@ HTTP numbers live here and nowhere else. It decides nothing: codes, retryability
 Source: reference/http.md 1.1, 4.3 and 12.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NoReturn, NotRequired, TypedDict
@@ -73,6 +71,8 @@ _CODE_OF_STATUS: Mapping[int, tuple[str, str]] = MappingProxyType(
     }
 )
 _OTHER_REFUSAL = ("INVALID_REQUEST", "The request is not of the form")
+# A 500 to the client, and no failure of ours.
+_QUIET_CODES = frozenset({"framework_cancelled", "framework_not_supported"})
 
 log = structlog.get_logger(__name__)
 
@@ -238,8 +238,8 @@ def _status(code: str, retryable: bool) -> int:
 
 
 def _log_failure(status: int, body: ErrorBody, error: BaseException) -> None:
-    """Log what a client was told of a failure of ours; refusals are the client's business."""
-    if status < INTERNAL:
+    """Log a failure of ours, as scrubbed as the client is told of it; refusals are his business."""
+    if status < INTERNAL or body["code"] in _QUIET_CODES:
         return
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:

@@ -1,7 +1,5 @@
 """What OpenAPI says of a route beyond what the framework sees: bodies, headers, answers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, NotRequired, TypeAlias
 
@@ -150,7 +148,7 @@ def openapi() -> OpenAPIConfig:
 
 
 def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """Put each definition where it is referred to; none of ours refers to itself."""
+    """Put each definition where it is referred to, untitled; none of ours refers to itself."""
     definitions = schema.pop("$defs", {})
 
     def inline(part: Any) -> Any:
@@ -160,7 +158,7 @@ def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
             return part
         if "$ref" in part:
             return inline(definitions[part["$ref"].rpartition("/")[2]])
-        return {name: inline(each) for name, each in part.items()}
+        return {name: inline(each) for name, each in part.items() if name != "title"}
 
     inlined: dict[str, Any] = inline(schema)
     return inlined

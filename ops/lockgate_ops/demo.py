@@ -23,13 +23,14 @@ from lockgate_ops.demo_screen import Screen
 from lockgate_ops.embedded import temporary_postgres
 from lockgate_ops.refusals import FAILED, Refused
 
-LEASE_MS = 1_500  # short, so that nobody waits long for the takeover
+LEASE_MS = 2_000  # short, so that nobody waits long; not so short that a busy machine misses it
 DRAIN_S = 1.0
 STEPS = 5
 STEP_S = 0.7  # long enough to be killed in, short enough to wait for
 KILL_AT_STEP = 3
 INTERRUPTED = 130
 QUESTION = "What happens to my message if a worker dies?"
+ATTEMPTS = "attempt is 1 at the start, and rises with each takeover and with the run's end"
 LEDGER = """select session_id, turn, agent_type, status, request_key, attempt, step_count as steps,
        round(extract(epoch from duration)::numeric, 1) as seconds
   from lockgate.run_ledger
@@ -75,6 +76,7 @@ class Tour:
         self._screen.title("5", "The ledger, by SQL")
         self._screen.note(LEDGER)
         self._screen.table(*self._ledger.read(LEDGER))
+        self._screen.note(ATTEMPTS)
 
     def _first_message(self) -> dict[str, Any]:
         self._screen.title("1", "A message under a request key, and its reply as it comes")
@@ -157,12 +159,12 @@ class _KilledRun:
             self._driver = self._ledger.owner(run_id) or self._driver
             if chunk["step"] == KILL_AT_STEP and not self._killed_at:
                 self._kill()
-        elif kind == "stream_resync":
+        elif kind == "stream_resync" and self._killed_at:
             self._driver = self._ledger.owner(run_id) or self._driver
             took = time.monotonic() - self._killed_at
             self._screen.note(
-                f"{self._names[self._driver]} has taken the run over, {took:.1f} s after the kill "
-                f"(attempt {chunk['attempt']}), and goes on in step {KILL_AT_STEP}"
+                f"{self._names[self._driver]} has taken the run over, {took:.1f} s after the kill, "
+                f"and goes on in step {KILL_AT_STEP}"
             )
         elif kind == "tool_end":
             self._done.append(chunk["step"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_type_hints
@@ -53,19 +54,27 @@ def tool(function: Callable[..., Any]) -> Tool:
 
     A parameter annotated ToolContext is filled in by the drive and not shown to the model. A plain
     function may block: it runs off the event loop.
+    Errors  TypeError: *args, **kwargs, or a name that pydantic keeps for itself
     """
-    hints = get_type_hints(function)
+    hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {}
     takes_context = False
     for name, parameter in inspect.signature(function).parameters.items():
         if hints.get(name) is ToolContext:
             takes_context = True
             continue
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or (
+            name.startswith(("_", "model_"))
+        ):
+            raise TypeError(f"tool {function.__name__!r}: the model cannot be shown {name!r}")
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[name] = (hints.get(name, Any), default)
-    arguments = create_model(
-        f"{function.__name__}_arguments", __config__=ConfigDict(extra="forbid"), **fields
-    )
+    with warnings.catch_warnings():
+        # `schema` and `json` are good names for arguments, whatever pydantic once called so.
+        warnings.filterwarnings("ignore", message=".*shadows an attribute.*")
+        arguments = create_model(
+            f"{function.__name__}_arguments", __config__=ConfigDict(extra="forbid"), **fields
+        )
     return Tool(
         name=function.__name__,
         description=inspect.getdoc(function) or "",
@@ -142,12 +151,17 @@ class AgentRegistry:
             self.register(agent)
 
     def register(self, agent: Agent, name: str | None = None) -> None:
-        """Register a defined agent, under its own name or another."""
-        self._defined[name or agent.name] = agent
+        """Register a defined agent. ValueError: the name is taken."""
+        self._defined[self._free(name or agent.name)] = agent
 
     def register_factory(self, name: str, factory: AgentFactory) -> None:
         """Register a function, plain or async, that makes the agent for each drive."""
-        self._factories[name] = factory
+        self._factories[self._free(name)] = factory
+
+    def _free(self, name: str) -> str:
+        if name in self._defined or name in self._factories:
+            raise ValueError(f"an agent named {name!r} is registered already")
+        return name
 
     def defined(self, agent_type: str) -> Agent | None:
         """Return the agent if it needs no factory."""

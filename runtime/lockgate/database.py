@@ -1,7 +1,7 @@
-"""The database as a process uses it: one pool for the rules, and the one step that DBOS records.
+"""The database as a process uses it: one pool, and each rule called over it as one transaction.
 
-The only file that knows SQLAlchemy. Weather (a lost link, a deadlock, a full server) is retried here
-a bounded number of times; what comes out is a row, a broken rule, or StoreUnavailable.
+Weather (a lost link, a deadlock, a full server) is retried here a bounded number of times; what
+comes out is a row, a broken rule, or StoreUnavailable.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The end of an attempt: finish_run as a DBOS transactional step.
 
-The effect, its outcome and DBOS's record of it are one commit, so a kill between them cannot happen.
-The only file that knows SQLAlchemy: DBOS has no datasource of plain psycopg.
+The effect, its outcome and DBOS's record of it are one commit, so no kill comes between them. The
+only file that knows SQLAlchemy, since DBOS has no datasource of plain psycopg.
 """
 
 from __future__ import annotations

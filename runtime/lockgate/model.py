@@ -1,8 +1,9 @@
-"""One model call: stream it to the readers, join it to a reply, and try again where that may help."""
+"""One model call: stream it to the readers, join it to a reply, try again where that may help."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,12 +101,17 @@ class ModelCall:
 
     async def _once(self) -> Reply:
         text, thought = _Deltas(), _Deltas()
-        async for event in self._model.stream(self._request):
-            if isinstance(event, Finished):
-                await self._say(text.rest())
-                await self._think(thought.rest(), done=False)
-                return self.reply
-            await self._take(event, text, thought)
+        events = self._model.stream(self._request)
+        try:
+            async for event in events:
+                if isinstance(event, Finished):
+                    await self._say(text.rest())
+                    await self._think(thought.rest(), done=False)
+                    return self.reply
+                await self._take(event, text, thought)
+        finally:
+            if isinstance(events, AsyncGenerator):
+                await events.aclose()  # whatever happened here: an open provider call costs money
         raise ModelError("The model's stream broke off before its end", retryable=True)
 
     async def _take(self, event: ModelEvent, text: _Deltas, thought: _Deltas) -> None:

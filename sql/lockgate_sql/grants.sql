@@ -31,8 +31,8 @@ begin
   if to_regrole(quote_ident(v_runtime)) is not null then
     execute format('grant usage on schema lockgate to %I', v_runtime);
     foreach v_name in array array[
-      'start', 'plan_start', 'create_session', 'fail_session_without_run', 'status', 'snapshot', 'get_run',
-      'read_stream', 'moved_streams', 'append_chunks',
+      'start', 'plan_start', 'create_session', 'fail_session_without_run',
+      'status', 'snapshot', 'get_run', 'read_stream', 'moved_streams', 'append_chunks',
       'claim_run', 'commit_reply', 'commit_result', 'commit_step', 'finish_run',
       'heartbeat', 'sweep', 'requeue_run', 'list_stops', 'wake_workers', 'listen_for_drives',
       'claim_settlements', 'mark_delivered', 'drive_version', 'check_installation'

@@ -6,18 +6,28 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from uuid import UUID
 
 import httpx
-from litestar import Litestar
+from litestar import Litestar, Response
+from tests.api.live import WAIT_S, Event, Live, parsed
+from tests.support.door import AGENT, Door, Drive
 
-from lockgate import Agent, Runtime, define_agent
+from lockgate import Agent, BeforeEntryContext, Refuse, Runtime, define_agent
 from lockgate.models.offline import OfflineModel
-from tests.support.door import AGENT
+from lockgate_api import Principal
 
 Result = TypeVar("Result")
 
-WAIT_S = 10.0  # nothing that a test waits for takes so long
 LOOK_EVERY_S = 0.01
+GOOD = {"agentType": AGENT, "input": {"message": "hi"}}
+ROUTES = [
+    ("POST", "/sessions"),
+    ("POST", "/sessions/s1/start"),
+    ("GET", "/sessions/s1/status"),
+    ("GET", "/sessions/s1/snapshot"),
+    ("GET", "/sessions/s1/sse"),
+]
 
 
 def agent(name: str = AGENT) -> Agent:
@@ -33,7 +43,8 @@ class Api:
         self.app = app
         self._runner = runner
         self._client = httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://lockgate"
+            transport=httpx.ASGITransport(app),  # type: ignore[arg-type]  # two names of one protocol
+            base_url="http://lockgate",
         )
 
     def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
@@ -101,106 +112,6 @@ class Api:
             await asyncio.wait_for(task, WAIT_S)
 
 
-@dataclass(frozen=True)
-class Event:
-    """One server-sent event."""
-
-    name: str
-    data: Any
-    id: str | None
-
-
-class Live:
-    """A client of one open stream, which reads its frames as they come, and may leave."""
-
-    def __init__(self, headers: Mapping[str, str]) -> None:
-        self.headers = headers
-        self.status = 0
-        self.answered = asyncio.Event()
-        self.is_complete = False
-        self.response_headers: dict[bytes, bytes] = {}
-        self._frames: asyncio.Queue[bytes] = asyncio.Queue()
-        self._left = asyncio.Event()
-        self._asked = False
-
-    def scope(self, path: str) -> dict[str, Any]:
-        path, _, query = path.partition("?")
-        return {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": "GET",
-            "scheme": "http",
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": query.encode(),
-            "root_path": "",
-            "headers": [
-                (b"host", b"lockgate"),
-                *((name.encode(), value.encode()) for name, value in self.headers.items()),
-            ],
-            "client": ("127.0.0.1", 1),
-            "server": ("lockgate", 80),
-        }
-
-    async def receive(self) -> dict[str, Any]:
-        if not self._asked:
-            self._asked = True
-            return {"type": "http.request", "body": b"", "more_body": False}
-        await self._left.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(self, message: dict[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            self.response_headers = dict(message["headers"])
-            self.answered.set()
-            return
-        if message["body"]:
-            self._frames.put_nowait(message["body"])
-        if not message.get("more_body"):
-            self.is_complete = True
-            self._frames.put_nowait(b"")
-
-    def leave(self) -> None:
-        """Go, as a closed tab does."""
-        self._left.set()
-
-    async def frame(self) -> bytes:
-        """Return the next frame, b"" at the body's end."""
-        return await asyncio.wait_for(self._frames.get(), WAIT_S)
-
-    async def event(self) -> Event:
-        """Return the next event; comments are passed over."""
-        while True:
-            frame = await self.frame()
-            assert frame, "the body has ended"
-            for event in parsed(frame):
-                return event
-
-
-def parsed(body: bytes, *, lines: Callable[[str], list[str]] | None = None) -> list[Event]:
-    """Parse server-sent events as the standard says, or with another idea of what a line is."""
-    text = body.decode()
-    split = lines or (lambda all_: all_.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
-    found: list[Event] = []
-    name, data, last_id = "message", list[str](), None
-    for line in split(text):
-        field_, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if not line:
-            if data:
-                found.append(Event(name, json.loads("\n".join(data)), last_id))
-            name, data, last_id = "message", [], None
-        elif field_ == "event":
-            name = value
-        elif field_ == "data":
-            data.append(value)
-        elif field_ == "id":
-            last_id = value
-    return found
-
-
 async def until(seen: Callable[[], Any] | Callable[[], Awaitable[Any]]) -> Any:
     """Wait until something is seen, for a bounded time; give the loop its turns meanwhile."""
     async with asyncio.timeout(WAIT_S):
@@ -216,7 +127,7 @@ async def until(seen: Callable[[], Any] | Callable[[], Awaitable[Any]]) -> Any:
 async def left_tasks() -> set[asyncio.Task[Any]]:
     """Return the tasks that a test has left behind."""
     await asyncio.sleep(0)
-    return asyncio.all_tasks() - {asyncio.current_task()}  # type: ignore[arg-type]
+    return asyncio.all_tasks() - {asyncio.current_task()}
 
 
 @dataclass
@@ -229,3 +140,31 @@ class Gate:
     async def passed(self) -> None:
         self.reached.set()
         await self.opened.wait()
+
+
+def call(api: Api, method: str, path: str, **more: Any) -> Any:
+    return api.post(path, GOOD, **more) if method == "POST" else api.get(path, **more)
+
+
+def as_user(request: Any) -> Principal:
+    """Authenticate by two headers: whose request it is, and of which tenant."""
+    return Principal(request.headers.get("x-tenant", ""), request.headers.get("x-user"))
+
+
+def error(answer: Any) -> tuple[int, str, bool]:
+    body = answer.json()
+    return answer.status_code, body["code"], body["retryable"]
+
+
+def current(db: Door, session_id: str = "s1") -> Any:
+    return db.run(db.session(session_id).current_run_id)
+
+
+async def refuse(context: BeforeEntryContext) -> Refuse | None:
+    if context.body["input"]["message"] == "no":
+        return Refuse(Response({"quota": 0}, status_code=402, headers={"x-quota": "0"}))
+    return None
+
+
+def driven(api: Api, db: Door, session_id: str = "s1") -> Drive:
+    return db.drive(UUID(api.start(session_id).json()["runId"]))

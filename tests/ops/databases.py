@@ -21,6 +21,10 @@ class BareDatabase:
     owner: str
     owner_url: str
 
+    def owner_of(self, database: str) -> str:
+        """Return the plain role's URL for another database, in which it owns nothing."""
+        return f"{self.owner_url.rpartition('/')[0]}/{database}"
+
 
 @contextmanager
 def bare_database(server_url: str) -> Iterator[BareDatabase]:

@@ -16,6 +16,8 @@ from lockgate_ops.doctor import Finding, examine
 from lockgate_ops.install import install
 from lockgate_ops.settings import read_settings
 
+LONG_LEASE_MS = 60_000  # a busy machine starts a doctor slowly
+
 
 def _found(url: str, **given: Any) -> dict[str, Finding]:
     findings = asyncio.run(examine(read_settings(database_url=url, **given)))
@@ -34,7 +36,7 @@ def test_a_fresh_install_lacks_only_a_worker(clean_database: Database) -> None:
 
 def test_all_is_well_where_a_worker_lives(clean_database: Database) -> None:
     with clean_database.connect() as conn:
-        Door(conn).beat()
+        Door(conn).beat(lease_ms=LONG_LEASE_MS)
     done = lockgate("doctor", "--json", database_url=clean_database.url)
     assert done.returncode == 0
     told = json.loads(done.stdout)
@@ -55,7 +57,7 @@ def test_a_run_that_waits_long_asks_for_more_workers(
     clean_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with clean_database.connect() as conn:
-        Door(conn).beat()
+        Door(conn).beat(lease_ms=LONG_LEASE_MS)
         Door(conn).start()
     assert _levels(_found(clean_database.url)) == {}
     monkeypatch.setattr(doctor, "LATE_S", 0.0)
@@ -67,7 +69,7 @@ def test_a_dead_worker_with_runs_is_seen(clean_database: Database) -> None:
         door = Door(conn)
         door.driven()
         door.beat("worker-1", lease_ms=1)
-        door.beat("worker-2")
+        door.beat("worker-2", lease_ms=LONG_LEASE_MS)
     found = _found(clean_database.url)
     assert _levels(found) == {"workers": "warn"}
     assert "1 dead with runs" in found["workers"].said
@@ -79,7 +81,7 @@ def test_a_consumer_that_is_behind_is_named(
     monkeypatch.setattr(doctor, "LAG_S", 0.0)
     with clean_database.connect() as conn:
         door = Door(conn)
-        door.beat()
+        door.beat(lease_ms=LONG_LEASE_MS)
         door.call_many("claim_settlements", consumer="billing")
         assert _levels(_found(clean_database.url)) == {}
         door.finished()
@@ -138,7 +140,7 @@ def test_a_direct_url_must_lead_to_the_same_database(
 def test_a_role_that_may_not_read_is_told_whose_member_it_must_be(
     clean_database: Database, bare: BareDatabase
 ) -> None:
-    reader = bare.owner_url.replace(f"/{bare.owner}", f"/{clean_database.name}")
+    reader = bare.owner_of(clean_database.name)
     with clean_database.connect() as conn:
         conn.execute(f"grant lockgate_runtime to {bare.owner}".encode())
     found = _found(reader)

@@ -3,12 +3,13 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
 import pytest
 from tests.ops.databases import BareDatabase, bare_database, schema_dump
-from tests.ops.processes import COMMAND, lockgate
+from tests.ops.processes import lockgate
 from tests.support.cluster import Database
 from tests.support.connections import connect
 from tests.support.door import Door
@@ -16,7 +17,6 @@ from tests.support.door import Door
 import lockgate_sql
 from lockgate_ops.binaries import find_bindir
 from lockgate_ops.install import InstallSettings, install, install_rules, migrate_dbos
-from lockgate_ops.settings import child_environment
 
 AT_ONCE = 8
 SQL = Path(lockgate_sql.__file__).parent
@@ -70,29 +70,18 @@ def test_a_second_install_changes_nothing_and_keeps_the_rows(
 
 
 def test_installs_at_once_end_in_one(bare: BareDatabase) -> None:
-    running = [
-        subprocess.Popen(
-            [*COMMAND, "install"],
-            env=child_environment(database_url=bare.owner_url),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for _ in range(AT_ONCE)
-    ]
-    said = [process.communicate(timeout=100)[0] for process in running]
-    assert [process.returncode for process in running] == [0] * AT_ONCE, said
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        told = [*pool.map(install, [bare.owner_url] * AT_ONCE)]
+    assert told == [[]] * AT_ONCE
     _works(bare.owner_url)
 
 
 def test_psql_alone_installs_what_python_does(
     bindir: Path, migrated: BareDatabase, another: BareDatabase
 ) -> None:
+    psql = [str(bindir / "psql"), "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", migrated.owner_url]
     subprocess.run(
-        [bindir / "psql", "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-f", SQL / "install.sql"],
-        check=True,
-        env={"PATH": "/usr/bin:/bin", "PGDATABASE": migrated.owner_url},
-        cwd="/",
+        [*psql, "-f", str(SQL / "install.sql")], check=True, stdout=subprocess.DEVNULL, cwd="/"
     )
     migrate_dbos(another.owner_url, "dbos")
     assert install_rules(another.owner_url, InstallSettings()) == []

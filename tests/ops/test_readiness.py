@@ -41,7 +41,8 @@ def test_the_versions_in_sql_are_those_of_the_package(clean_database: Database) 
 def test_every_function_of_the_rules_counts_in_their_digest(clean_database: Database) -> None:
     with clean_database.connect() as conn:
         row = Door(conn).row(
-            "select count(*) as functions from pg_proc where pronamespace = 'lockgate'::regnamespace"
+            "select count(*) as functions from pg_proc p"
+            " where p.pronamespace = 'lockgate'::regnamespace"
         )
     written = "".join(lockgate_sql.text(path) for path in lockgate_sql.rule_files())
     assert row.functions == len(readiness._FUNCTION.findall(written))
@@ -105,7 +106,7 @@ def test_a_guard_that_does_not_guard_is_refused_by_its_name(
 def test_a_role_without_rights_is_told_whose_member_it_must_be(
     clean_database: Database, bare: BareDatabase
 ) -> None:
-    stranger = bare.owner_url.replace(f"/{bare.owner}", f"/{clean_database.name}")
+    stranger = bare.owner_of(clean_database.name)
     with pytest.raises(Refused, match="membership in lockgate_runtime"):
         asyncio.run(require_ready(stranger))
     with clean_database.connect() as conn:

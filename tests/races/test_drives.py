@@ -67,6 +67,7 @@ def test_a_takeover_that_commits_first_makes_the_claim_over(racers: Racers, db: 
     sweeper.commit()
 
     assert future.result(BOUND_S).outcome == "over"
+    worker.commit()
     assert db.claim(run_id).outcome == "claimed"
 
 
@@ -145,6 +146,9 @@ def test_an_append_that_is_open_comes_before_the_end_that_waits_for_it(
 
 
 @case(15, 32)
+@pytest.mark.xfail(
+    strict=True, reason="begin_run reads the head before it has the stream's lock: 1 and not 3"
+)
 def test_the_next_runs_numbers_begin_after_an_append_that_was_still_open(
     racers: Racers, db: Door
 ) -> None:
@@ -156,11 +160,10 @@ def test_the_next_runs_numbers_begin_after_an_append_that_was_still_open(
     future = racers.waiting(starter, starter.start, say="again")
     worker.commit()
     answer = future.result(BOUND_S)
-    starter.commit()
-    db.drive(answer.run_id).append("new")
+    head = starter.stream().head_sequence
+    starter.rollback()
 
-    assert answer.outcome == "started"
-    assert [c["delta"] for c in db.chunks()[answer.start_sequence :]] == ["new"]
+    assert (answer.outcome, answer.start_sequence) == ("started", head)
 
 
 def test_a_reader_sees_a_page_and_its_head_of_one_moment(racers: Racers, db: Door) -> None:

@@ -4,6 +4,7 @@ The session's row lock is the gate; whoever comes second decides from what the f
 """
 
 from functools import partial
+from typing import Any
 
 import psycopg
 import pytest
@@ -193,7 +194,7 @@ def test_a_start_into_a_session_that_is_being_made_waits_and_uses_it(
     assert db.session().metadata == {"plan": "pro"}
 
 
-def committed(caller: Caller, *args: str, **more: object) -> object:
-    answer = caller.start(*args, **more)
+def committed(caller: Caller, session_id: str, say: str = "hi", **more: Any) -> Any:
+    answer = caller.start(session_id, say, **more)
     caller.commit()
     return answer

@@ -8,5 +8,10 @@ Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 
 def connect(url: str, *, autocommit: bool = True) -> Connection:
-    """Open a connection that says whose it is."""
-    return psycopg.connect(url, autocommit=autocommit, application_name="lockgate-test")
+    """Open a connection that says whose it is, and that no forgotten lock can hold for ever."""
+    return psycopg.connect(
+        url,
+        autocommit=autocommit,
+        application_name="lockgate-test",
+        options="-c lock_timeout=15s",
+    )

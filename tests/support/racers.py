@@ -84,7 +84,9 @@ class Racers:
         )
 
     def _opened(self, *, autocommit: bool) -> Connection:
-        return self._stack.enter_context(self._database.connect(autocommit=autocommit))
+        connection = self._database.connect(autocommit=autocommit)
+        self._stack.callback(connection.close)
+        return connection
 
 
 @contextmanager

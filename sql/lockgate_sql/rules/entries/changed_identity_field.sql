@@ -13,7 +13,8 @@ select case
     when p_entry.tags is not null
       and not (p_entry.tags <@ p_session.tags and p_session.tags <@ p_entry.tags) then 'tags'
     when p_entry.metadata <> p_session.metadata then 'metadata'
-    when p_entry.parent_session_id <> coalesce(p_session.parent_session_id, '') then 'parentSessionId'
+    when p_entry.parent_session_id <> coalesce(p_session.parent_session_id, '')
+      then 'parentSessionId'
     when p_entry.root_session_id <> coalesce(p_session.root_session_id, '') then 'rootSessionId'
   end
 $$;

@@ -18,7 +18,7 @@ as $$
 --   session_not_found          another user's session answers like none
 --   replayed, rejected         run_id exists: the same start, or another one (run_id_conflict)
 --   request_key_conflict …     the key's run decides, before any concurrency policy
---   already_running            a run executes and the policy, or the plan, does not let it be stopped
+--   already_running            a run executes, and policy or plan does not let it be stopped
 --   agent_type_mismatch, identity_mismatch   what the session was made with decides
 --   rejected                   what the planner read no longer holds
 --   interrupting               the executing run is asked to stop; call again when it has

@@ -25,7 +25,8 @@ begin
        or jsonb_typeof(v_message -> 'id') <> 'string' then
       return null;
     end if;
-    v_messages := v_messages || jsonb_build_array(v_message || jsonb_build_object('content', v_content));
+    v_messages := v_messages || jsonb_build_array(
+      v_message || jsonb_build_object('content', v_content));
   end loop;
   return v_messages;
 end;

@@ -26,7 +26,8 @@ begin
     from lockgate_store.runs r
     join lockgate_store.deliveries d
       on d.tenant_id = r.tenant_id and d.session_id = r.session_id and d.run_id = r.run_id
-   where r.run_id = case when v_run_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then v_run_id::uuid end
+   where r.run_id = case
+       when v_run_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then v_run_id::uuid end
      and d.run_id || ':' || d.status = p_delivery_id and d.consumer = p_consumer
      for no key update of d;
   if not found then
