@@ -88,16 +88,6 @@ class ErrorBody(TypedDict):
     field: NotRequired[str]
 
 
-def declared(*statuses: int) -> dict[int, ResponseSpec]:
-    """Declare that a route may answer these statuses with our error body, for OpenAPI."""
-    return {
-        status: ResponseSpec(
-            ErrorBody, generate_examples=False, description=_DESCRIPTIONS[status], media_type=JSON
-        )
-        for status in statuses
-    }
-
-
 _DESCRIPTIONS: Mapping[int, str] = MappingProxyType(
     {
         _BAD_REQUEST: "The request is not of the form; `field` names the place.",
@@ -110,6 +100,18 @@ _DESCRIPTIONS: Mapping[int, str] = MappingProxyType(
         UNAVAILABLE: "A failure before anything was committed: the request may be sent again.",
     }
 )
+
+
+def declared(*statuses: int) -> dict[int, ResponseSpec]:
+    """Declare that a route may answer these statuses with our error body, for OpenAPI."""
+    return {
+        status: ResponseSpec(
+            ErrorBody, generate_examples=False, description=_DESCRIPTIONS[status], media_type=JSON
+        )
+        for status in statuses
+    }
+
+
 READ_ERRORS = declared(_BAD_REQUEST, 401, 403, 404, INTERNAL, UNAVAILABLE)
 WRITE_ERRORS = declared(_BAD_REQUEST, 401, 403, 404, _CONFLICT, 413, INTERNAL, UNAVAILABLE)
 

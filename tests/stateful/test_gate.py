@@ -29,7 +29,8 @@ from tests.support.store import emptied
 NAMES = ["s1", "s2", "s3"]
 names = st.sampled_from(NAMES)
 recent = st.sampled_from([0, 0, 0, 1, 2, 5])  # The newest first: what was lost long ago is rarer.
-workers = st.sampled_from(["worker-1", "worker-2"])
+WORKERS = ["worker-1", "worker-2"]
+workers = st.sampled_from(WORKERS)
 findings = st.sampled_from(["raised", "drained", "closed_owner", "owner_dead", "unserved"])
 
 
@@ -57,20 +58,22 @@ class Gate(RuleBasedStateMachine):
 
     @initialize(worker=workers)
     def a_first_run_is_driven(self, worker: str) -> None:
+        self.time_passes(0, WORKERS)
         self.someone_starts("s1", "hi", "k1", "reject", None)
         self.a_worker_claims(0, worker)
 
     # Time and workers.
 
-    @rule(seconds=st.sampled_from([1, 4, 6, 31, 120]))
-    def time_passes(self, seconds: int) -> None:
+    @rule(
+        seconds=st.sampled_from([0, 1, 4, 6, 31, 120]),
+        beating=st.sampled_from([WORKERS, WORKERS, WORKERS[:1], []]),
+    )
+    def time_passes(self, seconds: int, beating: list[str]) -> None:
         self.clock.forward(seconds=seconds)
         self.model.now += seconds
-
-    @rule(worker=workers)
-    def a_worker_beats(self, worker: str) -> None:
-        self.door.beat(worker)
-        self.model.beats[worker] = self.model.now
+        for worker in beating:
+            self.door.beat(worker)
+            self.model.beats[worker] = self.model.now
 
     # Entries.
 
@@ -211,6 +214,17 @@ class Gate(RuleBasedStateMachine):
         assert self.label(held.drive.step, step) == expected
 
     @precondition(lambda self: self.held)
+    @rule(nth=recent, calls=st.integers(0, 2))
+    def a_worker_does_a_whole_step(self, nth: int, calls: int) -> None:
+        held = self.newest(nth)
+        if self.model.holds(held.run, held.drive.attempt) and not held.run.calls:
+            self.a_worker_replies(nth, calls)
+            for ordinal in range(1, calls + 1):
+                self.a_tool_answers(nth, ordinal)
+            if calls:
+                self.a_worker_commits_a_step(nth)
+
+    @precondition(lambda self: self.held)
     @rule(nth=recent, status=st.sampled_from(["completed", "failed", "stopped"]))
     def a_worker_finishes(self, nth: int, status: str) -> None:
         held = self.newest(nth)
@@ -319,7 +333,12 @@ class Gate(RuleBasedStateMachine):
         ]
 
     def newest(self, nth: int) -> Held:
-        return self.held[-1 - min(nth, len(self.held) - 1)]
+        """Return what is still held, the newest first, and then what is lost."""
+        first = sorted(
+            self.held[::-1],
+            key=lambda held: not self.model.holds(held.run, held.drive.attempt),
+        )
+        return first[nth % len(first)]
 
     def running(self) -> list[tuple[str, Run]]:
         """Return the runs that are running, with the names of their sessions."""

@@ -39,12 +39,12 @@ begin
   end if;
   update lockgate_store.streams s
      set status = 'active', run_id = v_run_id, attempt = 1, committed_sequence = s.head_sequence,
-         final = null, updated_at = v_now
+         final = null
    where s.tenant_id = '' and s.session_id = p_session_id
   returning s.head_sequence into v_head;
   if not found then
-    insert into lockgate_store.streams (tenant_id, session_id, run_id, updated_at)
-      values ('', p_session_id, v_run_id, v_now);
+    insert into lockgate_store.streams (tenant_id, session_id, run_id)
+      values ('', p_session_id, v_run_id);
   end if;
   insert into lockgate_store.runs (
       tenant_id, session_id, run_id, turn, drive, request_key, request_digest, drive_id,

@@ -14,7 +14,6 @@ create table if not exists lockgate_store.streams (
   head_sequence bigint not null default 0,
   -- Up to here the chunks belong to what is saved; text after it is void once an attempt is lost.
   committed_sequence bigint not null default 0,
-  updated_at timestamptz not null,
   final jsonb,
   primary key (tenant_id, session_id),
   constraint a_stream_status_is_known check (status in ('active', 'paused', 'ended', 'failed')),

@@ -62,7 +62,7 @@ begin
          message_count = v_message_count,
          updated_at = v_now
    where s.tenant_id = p_entry.tenant_id and s.session_id = p_entry.session_id;
-  perform lockgate.open_stream(v_run, v_now);
+  perform lockgate.open_stream(v_run);
   perform lockgate.enqueue_drive(
     v_run.tenant_id, v_run.session_id, v_run.run_id, v_run.drive_id);
   return lockgate.entry_answer(p_entry, 'started', v_run);

@@ -25,7 +25,7 @@ begin
      and r.run_id = p_run.run_id
   returning r.* into v_run;
   update lockgate_store.streams s
-     set attempt = v_run.attempt, updated_at = v_now
+     set attempt = v_run.attempt
    where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id
      and s.run_id = p_run.run_id;
   perform lockgate.enqueue_drive(

@@ -25,7 +25,7 @@ as $$
 --   repeated   this very batch is stored; nothing written
 --   appended   head_sequence is the last one's number; stop_kind, if a stop stands on the run
 declare
-  v_count integer := cardinality(p_chunks);
+  v_count integer := coalesce(cardinality(p_chunks), 0);
   v_head bigint;
 begin
   if pg_column_size(p_chunks) > 1048576
@@ -33,7 +33,7 @@ begin
     return ('too_large', null, null)::lockgate.append_chunks_result;
   end if;
   update lockgate_store.streams s
-     set head_sequence = s.head_sequence + v_count, updated_at = lockgate.now()
+     set head_sequence = s.head_sequence + v_count
    where s.tenant_id = p_tenant_id and s.session_id = p_session_id and s.run_id = p_run_id
      and s.attempt = p_attempt and s.status = 'active' and s.head_sequence = p_after
   returning s.head_sequence into v_head;

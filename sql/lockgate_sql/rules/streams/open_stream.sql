@@ -1,4 +1,4 @@
-create function lockgate.open_stream(p_run lockgate_store.runs, p_now timestamptz)
+create function lockgate.open_stream(p_run lockgate_store.runs)
   returns void
   language plpgsql volatile
 as $$
@@ -9,12 +9,11 @@ begin
          run_id = p_run.run_id,
          attempt = 1,
          committed_sequence = s.head_sequence,
-         final = null,
-         updated_at = p_now
+         final = null
    where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id;
   if not found then
-    insert into lockgate_store.streams (tenant_id, session_id, run_id, updated_at)
-      values (p_run.tenant_id, p_run.session_id, p_run.run_id, p_now);
+    insert into lockgate_store.streams (tenant_id, session_id, run_id)
+      values (p_run.tenant_id, p_run.session_id, p_run.run_id);
   end if;
 end;
 $$;

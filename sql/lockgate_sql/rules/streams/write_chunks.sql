@@ -16,8 +16,7 @@ begin
   update lockgate_store.streams s
      set head_sequence = s.head_sequence + v_count,
          committed_sequence = case when p_commits then s.head_sequence + v_count
-           else s.committed_sequence end,
-         updated_at = lockgate.now()
+           else s.committed_sequence end
    where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id
      and s.run_id = p_run.run_id
   returning s.head_sequence, s.attempt into v_head, v_attempt;
