@@ -19,6 +19,10 @@ from lockgate_api.native import native_routes
 from lockgate_api.paths import routed
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
+STANDS_OPEN = (
+    "create_app needs authenticate=…, which says who a request comes from; to serve everyone who "
+    "can reach the port, say allow_unauthenticated=True"
+)
 
 
 def create_app(
@@ -43,16 +47,8 @@ def create_app(
     Errors                     ValueError without `authenticate`
     """
     if authenticate is None and not allow_unauthenticated:
-        raise ValueError(
-            "create_app needs authenticate=…, which says who a request comes from; to serve "
-            "everyone who can reach the port, say allow_unauthenticated=True"
-        )
-    front = Front(
-        runtime=runtime,
-        authenticate=authenticate,
-        verbose_validation_errors=verbose_validation_errors,
-        max_body_bytes=max_body_bytes,
-    )
+        raise ValueError(STANDS_OPEN)
+    front = Front(runtime, authenticate, verbose_validation_errors, max_body_bytes)
     return _App(
         route_handlers=[native_routes(), health_routes()],
         exception_handlers={Exception: on_error},

@@ -122,6 +122,7 @@ class StreamResponse:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request; a reader who has left is simply left."""
+        await send({"type": "http.response.start", "status": OK, "headers": _HEADERS})
         sending = asyncio.create_task(self._send_frames(send))
         gone = asyncio.create_task(_until_gone(receive))
         try:
@@ -137,25 +138,24 @@ class StreamResponse:
             await self._end(send, ended)
 
     async def _send_frames(self, send: Send) -> None:
-        await send({"type": "http.response.start", "status": OK, "headers": _HEADERS})
         async with aclosing(self._rest):
             await self._send(send, self._first)
             async for frame in self._rest:
-                await self._send(send, frame)
                 if self._is_over:  # A cancellation may be swallowed on its way; this is not.
-                    return
+                    raise _SentAway
+                await self._send(send, frame)
 
     async def _send(self, send: Send, frame: bytes) -> None:
         try:
             async with asyncio.timeout(self._slow_reader_s):
                 await send({"type": "http.response.body", "body": frame, "more_body": True})
         except TimeoutError as late:
-            raise _TooSlow from late
+            raise _SentAway from late
 
     async def _end(self, send: Send, ended: BaseException | None) -> None:
         """End the body: after a terminal frame plainly, and after a failure without one."""
         last = b""
-        if isinstance(ended, _TooSlow | asyncio.CancelledError):
+        if isinstance(ended, _SentAway | asyncio.CancelledError):
             last = fail_frame("The server ends this response; go on from here", recoverable=True)
         elif ended is not None:
             log.error("stream.broken", error=error_detail(ended))
@@ -166,8 +166,8 @@ class StreamResponse:
             log.info("stream.reader_too_slow")
 
 
-class _TooSlow(Exception):
-    """The reader does not take what is sent."""
+class _SentAway(Exception):
+    """We end this response; the stream goes on."""
 
 
 async def _until_gone(receive: Receive) -> None:

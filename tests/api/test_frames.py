@@ -5,9 +5,9 @@ import re
 from typing import Any
 from uuid import UUID
 
-import httpx_sse
+import httpx
 import pytest
-from httpx_sse._decoders import SSEDecoder
+from httpx_sse import EventSource
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.api.live import parsed
@@ -61,13 +61,11 @@ def test_numbers_of_a_chunk_pass_unchanged() -> None:
 
 
 def test_a_foreign_parser_reads_it_alike() -> None:
-    decoder = SSEDecoder()
-    read = [
-        event
-        for line in frame(chunk(NASTY)).decode().splitlines()
-        if isinstance(event := decoder.decode(line), httpx_sse.ServerSentEvent)
-    ]
-    assert [(event.event, event.id) for event in read] == [("chunk", "7-abcd1234")]
+    headers = {"content-type": "text/event-stream"}
+    answer = httpx.Response(200, headers=headers, content=frame(chunk(NASTY)))
+    (event,) = EventSource(answer).iter_sse()
+    assert (event.event, event.id) == ("chunk", "7-abcd1234")
+    assert event.json()["chunk"] == {"delta": NASTY}
 
 
 def test_a_keep_alive_is_a_comment() -> None:

@@ -108,7 +108,7 @@ class Model:
         session.messages += 1
 
     def _end(self, name: str, session: Session, run: Run, status: str) -> None:
-        session.messages += 0
+        session.messages += 1 if run.calls else 0
         session.head += 1 if status in ("failed", "interrupted") else 0
         session.status = session.status if status == "superseded" else status
         run.status, run.owner, run.calls = status, None, []

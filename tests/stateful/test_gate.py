@@ -3,30 +3,20 @@
 After each step the rows are those of the model, and the invariants hold.
 """
 
-from dataclasses import dataclass
-from typing import Any
-from uuid import UUID, uuid4
-
-import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    RuleBasedStateMachine,
     initialize,
-    invariant,
     precondition,
     rule,
     run_state_machine_as_test,
 )
-from tests.stateful.model import MAX_ATTEMPTS, Model, Run, Session
-from tests.support.clock import Clock
-from tests.support.cluster import Cluster, LentDatabase
-from tests.support.door import Door, Drive, tool
-from tests.support.invariants import violations
-from tests.support.store import emptied
+from tests.stateful.model import MAX_ATTEMPTS
+from tests.stateful.world import NAMES, Held, World
+from tests.support.cluster import Cluster
+from tests.support.door import Drive, tool
 
-NAMES = ["s1", "s2", "s3"]
 names = st.sampled_from(NAMES)
 recent = st.sampled_from([0, 0, 0, 1, 2, 5])  # The newest first: what was lost long ago is rarer.
 WORKERS = ["worker-1", "worker-2"]
@@ -34,27 +24,8 @@ workers = st.sampled_from(WORKERS)
 findings = st.sampled_from(["raised", "drained", "closed_owner", "owner_dead", "unserved"])
 
 
-@dataclass
-class Held:
-    """What a worker holds after a claim, also long after it has lost it."""
-
-    name: str
-    run: Run
-    drive: Drive
-    last_batch: tuple[int, list[str]] = (0, [])
-
-
-class Gate(RuleBasedStateMachine):
+class Gate(World):
     """A few sessions, and every rule that a caller, a worker or a sweeper can call."""
-
-    def __init__(self, database: LentDatabase) -> None:
-        super().__init__()
-        assert emptied(database.warm)
-        self.door = Door(database.warm)
-        self.clock = Clock(database.warm)
-        self.model = Model()
-        self.ids: dict[tuple[str, int], UUID] = {}
-        self.held: list[Held] = []
 
     @initialize(worker=workers)
     def a_first_run_is_driven(self, worker: str) -> None:
@@ -98,23 +69,6 @@ class Gate(RuleBasedStateMachine):
             assert answer.start_sequence == self.model.sessions[name].head
         elif answer.run_id is not None:
             assert answer.run_id in self.ids.values()
-
-    def expectation(self, name: str, plan: str | None) -> dict[str, str | None] | None:
-        """Return what a planner would pass who saw the session as it is, or as it is not."""
-        if plan is None:
-            return None
-        session = self.model.sessions.get(name)
-        run = session.current if session else None
-        seen: dict[str, str | None] = {
-            "currentRunId": str(self.ids[name, run.turn]) if run else None,
-            "currentRunStatus": run.status if run else None,
-            "sessionStatus": session.status if session else None,
-        }
-        if plan == "another run":
-            seen["currentRunId"] = str(uuid4())
-        if plan == "another status":
-            seen["sessionStatus"] = "paused"
-        return seen
 
     @precondition(lambda self: self.keyed())
     @rule(nth=recent, other=st.sampled_from([False, False, True]))
@@ -272,98 +226,6 @@ class Gate(RuleBasedStateMachine):
                     "mark_delivered", delivery_id=due.delivery_id, consumer=consumer
                 )
                 assert marked.outcome == "marked"
-
-    # What is so after each step.
-
-    @invariant()
-    def the_rows_are_those_of_the_model(self) -> None:
-        sessions = {
-            row.session_id: (row.status, row.message_count, row.turn_count, row.head)
-            for row in self.door.rows(
-                "select s.*, coalesce(st.head_sequence, 0) as head from lockgate_store.sessions s"
-                " left join lockgate_store.streams st using (tenant_id, session_id)"
-            )
-        }
-        runs = {
-            (row.session_id, row.turn): (
-                row.status,
-                row.attempt,
-                row.owner_id,
-                row.step_count,
-                row.stop_kind,
-            )
-            for row in self.door.rows("select * from lockgate_store.runs")
-        }
-
-        assert sessions == {
-            name: (s.status, s.messages, len(s.runs), s.head)
-            for name, s in self.model.sessions.items()
-        }
-        assert runs == {
-            (name, r.turn): (r.status, r.attempt, r.owner, r.steps, r.stop)
-            for name, s in self.model.sessions.items()
-            for r in s.runs
-        }
-
-    @invariant()
-    def the_settlements_are_those_of_the_model(self) -> None:
-        rows = self.door.rows("select * from lockgate_store.settlements")
-        settled = {(row.session_id, self.turn_of(row.run_id), row.status) for row in rows}
-
-        assert settled == self.model.settled
-
-    @invariant()
-    def the_invariants_hold(self) -> None:
-        assert violations(self.door.connection) == []
-
-    # The thread between model and rows.
-
-    def never_run(self) -> list[str]:
-        """Return the sessions that have no run, or are not there."""
-        known = self.model.sessions
-        return [name for name in NAMES if name not in known or not known[name].runs]
-
-    def keyed(self) -> list[tuple[str, Run]]:
-        """Return the runs that hold a key, the newest first."""
-        return [
-            (name, run)
-            for name, session in self.model.sessions.items()
-            for run in reversed(session.runs)
-            if run.key is not None
-        ]
-
-    def newest(self, nth: int) -> Held:
-        """Return what is still held, the newest first, and then what is lost."""
-        first = sorted(
-            self.held[::-1],
-            key=lambda held: not self.model.holds(held.run, held.drive.attempt),
-        )
-        return first[nth % len(first)]
-
-    def running(self) -> list[tuple[str, Run]]:
-        """Return the runs that are running, with the names of their sessions."""
-        return [
-            (name, session.current)
-            for name, session in self.model.sessions.items()
-            if session.current is not None and session.current.status == "running"
-        ]
-
-    def session(self, held: Held) -> Session:
-        return self.model.sessions[held.name]
-
-    def id_of(self, name: str, run: Run) -> UUID:
-        return self.ids[name, run.turn]
-
-    def turn_of(self, run_id: UUID) -> int:
-        return next(turn for (_, turn), known in self.ids.items() if known == run_id)
-
-    @staticmethod
-    def label(call: Any, *given: object) -> str:
-        """Return a call's outcome, or the code of the promise that it broke."""
-        try:
-            return str(call(*given).outcome)
-        except psycopg.DatabaseError as broken:
-            return str(broken.sqlstate)
 
 
 def live(cluster: Cluster, examples: int, steps: int) -> None:

@@ -92,8 +92,12 @@ def test_a_batch_may_be_larger_than_any_of_its_chunks_may_be(db: Door) -> None:
     assert db.driven().append("x" * (MIB // 2), "y" * (MIB // 2), "z" * 9).outcome == "appended"
 
 
-@pytest.mark.xfail(strict=True, reason="an empty or null batch dies of a raw 23514 or 23502")
-def test_an_empty_batch_is_answered(db: Door) -> None:
+def test_an_empty_batch_asks_whether_the_attempt_still_stands(db: Door) -> None:
     drive = db.driven()
-    with db.nothing_written():
-        assert drive.append().outcome in ("appended", "repeated", "fenced")
+    drive.append("a")
+    standing = drive.append()
+    db.requeue(drive.run_id, "raised")
+
+    assert (standing.outcome, standing.head_sequence) == ("appended", 1)
+    assert drive.append().outcome == "fenced"
+    assert len(db.rows("select * from lockgate_store.stream_chunks")) == 1

@@ -22,6 +22,7 @@ declare
   v_now timestamptz := lockgate.now();
   v_message_count integer;
   v_run lockgate_store.runs;
+  v_head bigint;
 begin
   if v_is_new then
     v_session := lockgate.insert_session(p_entry, p_first_run_due => false);
@@ -62,7 +63,11 @@ begin
          message_count = v_message_count,
          updated_at = v_now
    where s.tenant_id = p_entry.tenant_id and s.session_id = p_entry.session_id;
-  perform lockgate.open_stream(v_run);
+  v_head := lockgate.open_stream(v_run);
+  if v_head <> v_run.start_sequence then  -- A drive that counts as dead woke and appended.
+    v_run.start_sequence := v_head;
+    update lockgate_store.runs r set start_sequence = v_head where r.run_id = v_run.run_id;
+  end if;
   perform lockgate.enqueue_drive(
     v_run.tenant_id, v_run.session_id, v_run.run_id, v_run.drive_id);
   return lockgate.entry_answer(p_entry, 'started', v_run);

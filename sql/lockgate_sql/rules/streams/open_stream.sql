@@ -1,8 +1,11 @@
 create function lockgate.open_stream(p_run lockgate_store.runs)
-  returns void
+  returns bigint
   language plpgsql volatile
 as $$
--- Gives the session's stream to a new run. The numbers go on, and all that is there is saved.
+-- Gives the session's stream to a new run and returns the head, after which the run's own numbers
+-- begin. The numbers go on, and all that is there is saved.
+declare
+  v_head bigint;
 begin
   update lockgate_store.streams s
      set status = 'active',
@@ -10,10 +13,13 @@ begin
          attempt = 1,
          committed_sequence = s.head_sequence,
          final = null
-   where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id;
+   where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id
+  returning s.head_sequence into v_head;
   if not found then
     insert into lockgate_store.streams (tenant_id, session_id, run_id)
       values (p_run.tenant_id, p_run.session_id, p_run.run_id);
+    v_head := 0;
   end if;
+  return v_head;
 end;
 $$;
