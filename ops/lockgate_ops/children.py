@@ -53,9 +53,7 @@ class Child:
         """Wait for its ready line, and return what it names. Errors  Refused when it ended."""
         deadline = time.monotonic() + READY_S
         with contextlib.suppress(queue.Empty):
-            while (
-                line := self._lines.get(timeout=max(0, deadline - time.monotonic()))
-            ) is not None:
+            while line := self._lines.get(timeout=max(0, deadline - time.monotonic())):
                 if line.startswith(READY):
                     return line.removeprefix(READY).strip()
         raise Refused(

@@ -27,12 +27,19 @@ from lockgate.errors import (
 from lockgate.hooks import AfterEntryContext, DriveKind, Identity
 from lockgate.host import Host
 from lockgate.materialize import Materialized, materialize
-from lockgate.messages import Message, read_history
+from lockgate.messages import (
+    Message,
+    assistant_message,
+    output_of,
+    read_history,
+    result_part,
+)
 from lockgate.model import ModelCall, Reply
 from lockgate.models.protocol import ModelError, ModelRequest
 from lockgate.outcomes import ClaimRunResult, StepOutcome, StepResult
 from lockgate.rules import steps as rules
-from lockgate.streams import Key, StreamWriter
+from lockgate.stream_writer import StreamWriter
+from lockgate.streams import Key
 from lockgate.strict_json import dumps, storable
 from lockgate.tools import run_tool
 
@@ -141,7 +148,7 @@ class Attempt:
                 continue
             last = self._history[-1] if self._history else None
             if last is not None and last.role == "assistant" and self._is_mine(last):
-                return End("completed", output=_output(last))
+                return End("completed", output=output_of(last))
             if self._step >= ready.agent.max_steps:
                 raise EntryRefused(
                     "framework_max_steps",
@@ -206,7 +213,10 @@ class Attempt:
         answer = await self._commit(
             rules.commit_reply, step=step, content=dumps(reply.content), calls=dumps(calls)
         )
-        self._history = [*self._history, _assistant_message(self._run_id, step, reply, answer)]
+        self._history = [
+            *self._history,
+            assistant_message(str(self._run_id), step, reply.content, answer.calls),
+        ]
         self._calls = answer.calls
         if not calls:
             self._step = step
@@ -220,7 +230,7 @@ class Attempt:
         if not await self._finished_before_a_stop(self._run_calls(ready, open_calls)):
             return
         answer = await self._commit(rules.commit_step, step=step)
-        results = [_result_part(call) for call in self._calls]
+        results = [result_part(call) for call in self._calls]
         self._history = [*self._history, Message("tool", results, str(self._run_id), step)]
         self._calls = answer.calls
         self._step = step
@@ -287,33 +297,3 @@ async def _logged(work: Awaitable[None]) -> None:
         await work
     except Exception as error:  # noqa: BLE001 - the guide: a throw of after_entry is logged.
         log.error("hook.after_entry_raised", error=error_detail(error))
-
-
-def _assistant_message(run_id: UUID, step: int, reply: Reply, answer: StepResult) -> Message:
-    calls: list[Any] = [
-        {
-            "type": "tool_call",
-            "toolCallId": call["toolCallId"],
-            "toolName": call["toolName"],
-            "input": call["input"],
-        }
-        for call in answer.calls
-    ]
-    return Message("assistant", [*reply.content, *calls], str(run_id), step)
-
-
-def _result_part(call: Mapping[str, Any]) -> Any:
-    return {
-        "type": "tool_result",
-        "toolCallId": call["toolCallId"],
-        "toolName": call["toolName"],
-        **call["response"],
-    }
-
-
-def _output(message: Message) -> Any:
-    """What a run's last reply amounts to: its structured output, or else what it says."""
-    for part in message.content:
-        if part["type"] == "output":
-            return part["output"]
-    return message.text() or None

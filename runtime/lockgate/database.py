@@ -107,7 +107,7 @@ class Database:
                     raise
                 unknown = unknown or not was_rolled_back(error)
                 state = getattr(error, "sqlstate", None)
-                if attempt == TRIES or state in FINAL_WEATHER:
+                if attempt == TRIES or state in FINAL_WEATHER or isinstance(error, PoolTimeout):
                     raise StoreUnavailable(committed=None if unknown else False) from error
                 if state is None or state.startswith(("08", "57P")):
                     await self._pool.check()

@@ -20,7 +20,7 @@ from lockgate.attempt import Attempt, End, Surroundings
 from lockgate.errors import RunSuperseded, error_detail
 from lockgate.outcomes import ClaimRunOutcome
 from lockgate.rules import recovery, steps
-from lockgate.streams import StreamWriter
+from lockgate.stream_writer import StreamWriter
 from lockgate.strict_json import dumps
 
 log = structlog.get_logger(__name__)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import sqlalchemy as sa
 from dbos import AsyncSQLAlchemyDatasource, DBOSPortableJSONSerializer
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
@@ -18,7 +17,6 @@ from lockgate.rules import steps
 
 SERIALIZER = DBOSPortableJSONSerializer()
 POOL_SIZE = 8  # ends at the same time; each holds its connection for one commit
-IDLE_IN_TRANSACTION_MS = 5_000  # a worker frozen inside its end must not hold a session's row
 LONGEST_WAIT_S = 30.0
 
 
@@ -49,12 +47,6 @@ class EndStep:
             pool_pre_ping=False,
             connect_args={"prepare_threshold": None, "application_name": "lockgate end", **LINK},
         )
-
-        @sa.event.listens_for(engine.sync_engine, "begin")
-        def bound_idle(connection: sa.Connection) -> None:
-            connection.exec_driver_sql(
-                f"set local idle_in_transaction_session_timeout = {IDLE_IN_TRANSACTION_MS}"
-            )
 
         datasource = await AsyncSQLAlchemyDatasource.create(
             sqlalchemy_url(url),

@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 from lockgate.agents import DriveFactoryContext
 from lockgate.answer import accepted, refused
 from lockgate.database import Database
-from lockgate.errors import EntryRefused, counts_as_retryable, error_detail, find_known
+from lockgate.errors import EntryRefused, error_detail
 from lockgate.hooks import BeforeEntryContext, Identity, Origin
 from lockgate.host import Host
 from lockgate.materialize import materialize, needs_no_factory
@@ -178,10 +178,7 @@ class _Call:
             refusal = await hook(context)
         except Exception as error:
             raise EntryRefused(
-                "framework_hook_failed",
-                "before_entry failed",
-                cause=error,
-                retryable=counts_as_retryable(error) if find_known(error) else True,
+                "framework_hook_failed", "before_entry failed", cause=error
             ) from error
         if refusal is not None:
             raise EntryRefused(

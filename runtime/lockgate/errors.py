@@ -123,7 +123,7 @@ class EntryRefused(LockgateError):
     def _default(self) -> bool:
         if self.code in AS_THEIR_CAUSE and isinstance(self.cause, BaseException):
             return counts_as_retryable(self.cause)
-        return CODES.get(self.code or "", False)
+        return {**CODES, **ROUTE_CODES}.get(self.code or "", False)
 
 
 class RequestKeyConflict(EntryRefused):

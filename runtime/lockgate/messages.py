@@ -72,6 +72,29 @@ def read_history(rows: Iterable[Mapping[str, Any]]) -> list[Message]:
     ]
 
 
+def assistant_message(
+    run_id: str, step: int, content: Sequence[Part], calls: Iterable[Mapping[str, Any]]
+) -> Message:
+    """Join a reply and its calls, as their rule stored them, to the message of that step."""
+    named = ("toolCallId", "toolName", "input")
+    parts = [{"type": "tool_call", **{name: call[name] for name in named}} for call in calls]
+    return Message("assistant", [*content, *cast("list[Part]", parts)], run_id, step)
+
+
+def result_part(call: Mapping[str, Any]) -> Part:
+    """Return an answered call's result as a part of history."""
+    named = {"toolCallId": call["toolCallId"], "toolName": call["toolName"]}
+    return cast("Part", {"type": "tool_result", **named, **call["response"]})
+
+
+def output_of(message: Message) -> JsonValue:
+    """Return what a run's last reply amounts to: its structured output, or else what it says."""
+    for part in message.content:
+        if part["type"] == "output":
+            return part["output"]
+    return message.text() or None
+
+
 def ui_messages(
     history: Sequence[Message], open_calls: Sequence[Mapping[str, Any]] = ()
 ) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from lockgate.models.protocol import (
     TextDelta,
     ThinkingDelta,
 )
-from lockgate.streams import StreamWriter
+from lockgate.stream_writer import StreamWriter
 from lockgate.strict_json import storable
 
 RETRY_WAITS_S = (1.0, 2.0, 4.0)  # a retryable failure repeats the call so often, after these

@@ -1,4 +1,4 @@
-"""Streams: an attempt's writer, and readers that follow a session from a cursor.
+"""Streams for readers: follow a session from a cursor, on any process.
 
 Chunks reach readers as rows. One watcher per process asks for all its readers at once which streams
 have moved; a writer in the same process tells it directly. No reader holds a connection.
@@ -7,7 +7,7 @@ have moved; a writer in the same process tells it directly. No reader holds a co
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -16,24 +16,16 @@ from uuid import UUID
 import structlog
 
 from lockgate.database import Database
-from lockgate.errors import LockgateError, RunSuperseded, error_detail
-from lockgate.outcomes import AppendChunksOutcome, ReadStreamOutcome, ReadStreamResult
+from lockgate.errors import LockgateError, error_detail
+from lockgate.outcomes import ReadStreamOutcome, ReadStreamResult
 from lockgate.rules import streams as rules
 
-BATCH = 32  # chunks in one commit at most
-BATCH_WAIT_S = 0.03  # how long the first chunk of a batch waits for others
 WATCH_EVERY_S = 0.04  # how often the watcher asks while somebody reads
 PAGE = 256  # chunks in one read
 IDLE_S = 5.0  # a reader hears from us at least this often: proxies cut what is silent for ten
 
 Key: TypeAlias = tuple[str, str]
 log = structlog.get_logger(__name__)
-
-
-class ChunkTooLarge(LockgateError):
-    """A chunk has more than 1 MiB."""
-
-    code = "tool_execution_failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,42 +177,64 @@ class Reader:
         Errors  NoStream before anything is delivered; StoreUnavailable
         Source  design section 8; reference/http.md 2.5
         """
-        began = caught_up = False
+        place = _Place(after, epoch)
         with self.watcher.watch((tenant_id, session_id)) as watch:
             while True:
                 watch.moved.clear()  # subscribed first, then read: what comes meanwhile wakes us
                 page = await self.database.call(
                     rules.read_stream,
                     session_id=session_id,
-                    after=after,
+                    after=place.after,
                     limit=PAGE,
-                    epoch=epoch,
+                    epoch=place.epoch,
                     acting_user_id=acting_user_id,
                     tenant_id=tenant_id,
                 )
-                if page.outcome is ReadStreamOutcome.NO_STREAM and not began:
-                    raise NoStream
-                began = True
-                if page.outcome is not ReadStreamOutcome.PAGE:
-                    yield _lost_cursor(page, after or 0, epoch)
+                for event in place.move(page):
+                    yield event
+                if place.is_over:
                     return
-                head, epoch = page.head_sequence or 0, page.epoch
-                for chunk in _chunks(page):
-                    after = chunk.sequence
-                    yield chunk
-                after = after if after is not None else head
-                if after < head:
-                    continue
-                if page.stream_status != "active":
-                    assert page.run_id is not None
-                    yield Closed(str(page.stream_status), page.run_id, page.final or {})
-                    return
-                if not caught_up:
-                    caught_up = True
-                    yield CaughtUp(after)
-                watch.seen = after
-                while not await _woken(watch):
-                    yield Idle()
+                if place.has_all:
+                    watch.seen = place.after or 0
+                    while not await _woken(watch):
+                        yield Idle()
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a reader is: what it has, of which stream, and whether anything can follow."""
+
+    after: int | None
+    epoch: str | None
+    has_begun: bool = False
+    has_caught_up: bool = False
+    has_all: bool = False
+    is_over: bool = False
+
+    def move(self, page: ReadStreamResult) -> Iterator[StreamEvent]:
+        """Go on over a page, and say what is on it."""
+        if page.outcome is ReadStreamOutcome.NO_STREAM and not self.has_begun:
+            raise NoStream
+        self.has_begun = True
+        if page.outcome is not ReadStreamOutcome.PAGE:
+            self.is_over = True
+            yield _lost_cursor(page, self.epoch)
+            return
+        head, self.epoch = page.head_sequence or 0, page.epoch
+        for chunk in _chunks(page):
+            self.after = chunk.sequence
+            yield chunk
+        self.after = head if self.after is None else self.after
+        self.has_all = self.after >= head
+        if not self.has_all:
+            return
+        if page.stream_status != "active":
+            assert page.run_id is not None
+            self.is_over = True
+            yield Closed(str(page.stream_status), page.run_id, page.final or {})
+        elif not self.has_caught_up:
+            self.has_caught_up = True
+            yield CaughtUp(self.after)
 
 
 async def _woken(watch: _Watch) -> bool:
@@ -240,125 +254,9 @@ def _chunks(page: ReadStreamResult) -> Iterator[Chunk]:
         yield Chunk(place, run_id, text, page.epoch or "")
 
 
-def _lost_cursor(page: ReadStreamResult, after: int, epoch: str | None) -> Truncated | Rewound:
+def _lost_cursor(page: ReadStreamResult, epoch: str | None) -> Truncated | Rewound:
     if page.outcome is ReadStreamOutcome.TRUNCATED:
         return Truncated(page.floor_sequence or 0)
     head = page.head_sequence or 0
     # A cursor of this life can only be ahead; one of another life says nothing about this one.
     return Rewound(at=head if page.epoch == epoch or epoch is None else 0, head=head)
-
-
-class StreamWriter:
-    """Writes one attempt's chunks in batches, and learns from each commit whether it still may.
-
-    After a failure every further call raises it. `on_halt` is called once, from the background,
-    when the attempt is fenced or a stop stands: whoever streams a model cancels the call.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        *,
-        session_id: str,
-        run_id: UUID,
-        attempt: int,
-        head: int,
-        tenant_id: str = "",
-        tell: Callable[[Key], None] = lambda _key: None,
-    ) -> None:
-        self._database = database
-        self._key = (tenant_id, session_id)
-        self._run_id = run_id
-        self._attempt = attempt
-        self._head = head
-        self._tell = tell
-        self._pending: list[str] = []
-        self._lock = asyncio.Lock()
-        self._flush: asyncio.Task[None] | None = None
-        self._failure: BaseException | None = None
-        self.on_halt: Callable[[], object] | None = None
-        self.stop_kind: str | None = None
-
-    async def put(self, chunk: str) -> None:
-        """Put one chunk on the stream, soon."""
-        self._raise_failure()
-        self._pending.append(chunk)
-        if len(self._pending) >= BATCH:
-            await self.drain()
-        elif self._flush is None:
-            self._flush = asyncio.create_task(self._flush_later())
-
-    async def drain(self) -> None:
-        """Return once everything that was put is stored."""
-        async with self._lock:
-            while self._pending:
-                batch = self._pending[:BATCH]
-                await self._append(batch)
-                del self._pending[: len(batch)]
-        self._raise_failure()
-
-    async def check(self) -> None:
-        """Ask whether the attempt still stands; raise RunSuperseded where it does not."""
-        self._raise_failure()
-        async with self._lock:
-            await self._append([])
-
-    def moved(self, head: int, stop_kind: str | None) -> None:
-        """Take over where a commit of the attempt has left the stream."""
-        self._head = head
-        self._tell(self._key)
-        self.halt(stop_kind)
-
-    def halt(self, stop_kind: str | None) -> None:
-        """Note that a stop stands on the run, and say so once."""
-        if stop_kind is not None and self.stop_kind is None:
-            self._call_halt()
-        self.stop_kind = stop_kind or self.stop_kind
-
-    def lose(self) -> None:
-        """Note that the attempt was handed over: every further call says so."""
-        self._failure = RunSuperseded()
-        self._call_halt()
-
-    async def close(self) -> None:
-        """Drop what was not stored: the attempt is over."""
-        self._pending.clear()
-        if self._flush is not None:
-            self._flush.cancel()
-            await asyncio.gather(self._flush, return_exceptions=True)
-
-    async def _flush_later(self) -> None:
-        await asyncio.sleep(BATCH_WAIT_S)
-        self._flush = None
-        try:
-            await self.drain()
-        except Exception as failure:  # noqa: BLE001 - kept, and raised by the next call.
-            self._failure = failure
-            self._call_halt()
-
-    async def _append(self, chunks: list[str]) -> None:
-        tenant_id, session_id = self._key
-        answer = await self._database.call(
-            rules.append_chunks,
-            session_id=session_id,
-            run_id=self._run_id,
-            attempt=self._attempt,
-            after=self._head,
-            chunks=chunks,
-            tenant_id=tenant_id,
-        )
-        match answer.outcome:
-            case AppendChunksOutcome.FENCED:
-                raise RunSuperseded
-            case AppendChunksOutcome.TOO_LARGE:
-                raise ChunkTooLarge
-            case AppendChunksOutcome.APPENDED | AppendChunksOutcome.REPEATED:
-                self.moved(answer.head_sequence or self._head, answer.stop_kind)
-
-    def _call_halt(self) -> None:
-        if self.on_halt is not None:
-            self.on_halt()
-
-    def _raise_failure(self) -> None:
-        if self._failure is not None:
-            raise self._failure

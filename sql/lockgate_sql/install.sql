@@ -36,6 +36,7 @@
 \ir rules/shared/is_live.sql
 \ir rules/shared/drive_version.sql
 \ir rules/shared/require_read_committed.sql
+\ir rules/shared/require.sql
 \ir rules/shared/lock_session.sql
 \ir rules/shared/canonical_json.sql
 \ir rules/shared/sha256_hex.sql

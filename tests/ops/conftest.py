@@ -10,6 +10,7 @@ import pytest
 from tests.ops.databases import BareDatabase, bare_database
 from tests.support.cluster import Database
 
+from lockgate_ops.children import Children
 from lockgate_ops.embedded import EmbeddedPostgres
 
 
@@ -40,6 +41,13 @@ def bare(clean_database: Database) -> Iterator[BareDatabase]:
     """A database in which nothing is installed, owned by a role that owns nothing else."""
     with bare_database(clean_database.url) as made:
         yield made
+
+
+@pytest.fixture
+def children() -> Iterator[Children]:
+    """Starts `lockgate` processes, and leaves none running."""
+    with Children() as started:
+        yield started
 
 
 def _room() -> Iterator[Path]:

@@ -6,6 +6,10 @@ import sys
 import time
 
 import pytest
+from tests.ops.databases import BareDatabase
+
+from lockgate_ops.children import READY_S, Children
+from lockgate_ops.refusals import Refused
 
 BOUND_S = 2.0 + 0.2  # the grace, and the drain of these processes
 LATE_S = 2.0  # what a busy machine may add
@@ -48,3 +52,12 @@ def test_a_process_leaves_within_its_bound(main: str, code: int) -> None:
         assert process.wait(20) == code
         assert time.monotonic() - began < (BOUND_S if code else 0) + LATE_S
         assert ("did not end within the drain time" in process.stderr.read()) == bool(code)
+
+
+def test_a_child_that_ends_before_it_is_ready_is_not_waited_for(
+    children: Children, bare: BareDatabase
+) -> None:
+    began = time.monotonic()
+    with pytest.raises(Refused, match="work did not become ready: .* is not installed"):
+        children.start(["work"], database_url=bare.owner_url).ready()
+    assert time.monotonic() - began < READY_S / 2

@@ -40,12 +40,6 @@ def authenticate(request):
 """
 
 
-@pytest.fixture
-def children() -> Iterator[Children]:
-    with Children() as started:
-        yield started
-
-
 def _start(client: httpx.Client, session_id: str, *turns: object) -> httpx.Response:
     return client.post(
         f"/sessions/{session_id}/start",

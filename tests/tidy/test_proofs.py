@@ -82,11 +82,9 @@ def test_the_folders_of_the_rules_tests_mirror_those_of_the_rules() -> None:
     strangers = [
         module.name
         for module in test_modules()
-        if module.name.startswith("tests/rules/")
-        and "/test_" in module.name
-        and not module.name.startswith("tests/rules/views/")
-        and module.name.removeprefix("tests/").removesuffix(".py").replace("/test_", "/")
-        not in known
+        if (found := re.fullmatch(r"tests/(rules/\w+/)test_(\w+)\.py", module.name))
+        and found.group(1) != "rules/views/"
+        and "".join(found.groups()) not in known
     ]
 
     assert strangers == []

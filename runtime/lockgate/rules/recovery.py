@@ -9,7 +9,7 @@ from lockgate.rules.call import Connection, call_many, call_none, call_one
 
 
 async def heartbeat(
-    conn: Connection, *, worker_id: str, lease_ms: int, draining: bool = False
+    conn: Connection, *, worker_id: str, lease_ms: int = 5_000, draining: bool = False
 ) -> HeartbeatResult:
     """Renew a worker's promise to be there for another lease."""
     return await call_one(

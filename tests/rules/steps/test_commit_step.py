@@ -78,4 +78,5 @@ def test_a_call_without_a_result_is_a_broken_promise(db: Door) -> None:
     assert json.loads(broken.value.diag.message_detail or "") == {
         "runId": str(drive.run_id),
         "step": 1,
+        "stepCount": 0,
     }

@@ -1,5 +1,6 @@
 create function lockgate.bad_identity_field(
   p_user_id text,
+  p_acting_user_id text,
   p_metadata jsonb,
   p_parent_session_id text,
   p_root_session_id text
@@ -8,10 +9,11 @@ create function lockgate.bad_identity_field(
   language plpgsql immutable
 as $$
 -- Names the first part of a given identity that is not of the form, or null. Indexed text has its
--- cap here; metadata is an object of texts.
+-- cap here; metadata is an object of texts; who acts for himself names nobody else.
 begin
   return case
-    when char_length(p_user_id) not between 1 and 256 then 'userId'
+    when char_length(coalesce(p_user_id, p_acting_user_id)) not between 1 and 256
+      or p_user_id <> p_acting_user_id then 'userId'
     when char_length(p_parent_session_id) not between 1 and 256 then 'parentSessionId'
     when char_length(p_root_session_id) not between 1 and 256 then 'rootSessionId'
     when p_metadata is null then null

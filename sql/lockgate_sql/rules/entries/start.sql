@@ -31,8 +31,8 @@ as $$
 -- Outcomes  see lockgate.decide_entry
 -- Raises    LG001
 begin
-  if p_concurrent_entry_timeout_ms <> 30000 then
-    perform set_config('lock_timeout', p_concurrent_entry_timeout_ms::text, true);
+  if p_concurrent_entry_timeout_ms <> 30000 then  -- 0 would be a wait without end
+    perform set_config('lock_timeout', greatest(p_concurrent_entry_timeout_ms, 1)::text, true);
   end if;
   return lockgate.enter(lockgate.read_start(
     p_session_id => p_session_id, p_agent_type => p_agent_type, p_input => p_input,

@@ -13,11 +13,16 @@ as $$
 --
 -- Locks     workers row
 -- Writes    workers
+-- Raises    LG002 for a worker's id of none or over 256 characters, or no lease
 declare
   v_now timestamptz := lockgate.now();
   v_before lockgate_store.workers;
   v_was_late boolean;
 begin
+  perform lockgate.require(
+    char_length(p_worker_id) between 1 and 256 and p_lease_ms > 0,
+    'a worker has an id of 1 to 256 characters, and a lease of at least a millisecond',
+    jsonb_build_object('leaseMs', p_lease_ms));
   select w.* into v_before
     from lockgate_store.workers w
    where w.worker_id = p_worker_id

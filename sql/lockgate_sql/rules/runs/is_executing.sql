@@ -22,6 +22,6 @@ begin
     select from lockgate_store.workers w
      where w.drive_version = lockgate.drive_version() and not w.draining
        and w.heartbeat_at + w.lease_ms * interval '1 millisecond' > v_now)
-    or p_run.dispatch_at + p_dispatch_limit_ms * interval '1 millisecond' > v_now;
+    or p_run.dispatch_at + coalesce(p_dispatch_limit_ms, 30000) * interval '1 millisecond' > v_now;
 end;
 $$;

@@ -29,11 +29,15 @@ as $$
 --
 -- Locks     deliveries rows, skipping what another claim holds
 -- Writes    deliveries; the first claim of a name registers it as a consumer
--- Raises    LG001
+-- Raises    LG001; LG002 for a consumer's name of none or over 128 characters, or no lease
 declare
   v_now timestamptz;
 begin
   perform lockgate.require_read_committed();
+  perform lockgate.require(
+    char_length(p_consumer) between 1 and 128 and p_lease_ms > 0,
+    'a consumer has a name of 1 to 128 characters, and a lease of at least a millisecond',
+    jsonb_build_object('leaseMs', p_lease_ms));
   perform lockgate.register_consumer(p_consumer);
   v_now := lockgate.now();
   return query

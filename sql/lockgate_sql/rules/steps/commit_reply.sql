@@ -20,7 +20,7 @@ as $$
 --   fenced    the attempt is over; nothing written
 --   repeated  this step's reply is saved; nothing written
 --   saved     the answer's calls carry the announced ids
--- Raises    LG001
+-- Raises    LG001; LG002 for a step out of order, or a call without tool name or input
 declare
   v_run lockgate_store.runs := lockgate.lock_attempt(
     p_session_id => p_session_id, p_run_id => p_run_id, p_attempt => p_attempt,
@@ -37,6 +37,12 @@ begin
   then
     return lockgate.step_answer(v_run, 'repeated');
   end if;
+  perform lockgate.require(
+    p_step = v_run.step_count + 1 and jsonb_typeof(p_content) = 'array'
+      and not jsonb_path_exists(
+        p_calls, '$[*] ? (!exists(@.input) || @.toolName.type() != "string")'),
+    'a reply is that of the next step, and each of its calls has a tool name and an input',
+    jsonb_build_object('runId', p_run_id, 'step', p_step, 'stepCount', v_run.step_count));
   perform lockgate.register_calls(v_run, p_step, p_calls);
   select lockgate.append_message(v_run, 'assistant',
            p_content || lockgate.call_parts(v_run, p_step), s.message_count, p_step)

@@ -19,7 +19,7 @@ as $$
 --   fenced    the attempt is over; nothing written
 --   repeated  the step is committed; nothing written
 --   saved
--- Raises    LG001; LG002 when a call of the step has no result
+-- Raises    LG001; LG002 for a step out of order, or when one of its calls has no result
 declare
   v_run lockgate_store.runs := lockgate.lock_attempt(
     p_session_id => p_session_id, p_run_id => p_run_id, p_attempt => p_attempt,
@@ -32,15 +32,13 @@ begin
   if v_run.step_count >= p_step then
     return lockgate.step_answer(v_run, 'repeated');
   end if;
-  if exists (
-    select from lockgate_store.tool_calls c
-     where c.tenant_id = p_tenant_id and c.session_id = p_session_id and c.run_id = p_run_id
-       and c.step = p_step and c.status = 'pending')
-  then
-    raise sqlstate 'LG002' using
-      message = 'a step is committed only when each of its calls has its result',
-      detail = jsonb_build_object('runId', p_run_id, 'step', p_step)::text;
-  end if;
+  perform lockgate.require(
+    p_step = v_run.step_count + 1 and not exists (
+      select from lockgate_store.tool_calls c
+       where c.tenant_id = p_tenant_id and c.session_id = p_session_id and c.run_id = p_run_id
+         and c.step = p_step and c.status = 'pending'),
+    'the next step is committed when each of its calls has its result',
+    jsonb_build_object('runId', p_run_id, 'step', p_step, 'stepCount', v_run.step_count));
   select lockgate.drain_calls(v_run, p_step, s.message_count) into v_count
     from lockgate_store.sessions s
    where s.tenant_id = p_tenant_id and s.session_id = p_session_id;

@@ -30,6 +30,8 @@ declare
     p_session_id => p_session_id, p_run_id => p_run_id, p_attempt => p_attempt,
     p_tenant_id => p_tenant_id);
 begin
+  -- The caller's transaction goes on: a worker that freezes in it must not hold the session's row.
+  perform set_config('idle_in_transaction_session_timeout', '5000', true);
   if v_run.run_id is null then
     return ('fenced', (
       select r.status from lockgate_store.runs r
@@ -39,11 +41,10 @@ begin
   if p_status = 'stopped' and v_run.stop_kind is not null then
     return ('finished', lockgate.end_stopped_run(v_run, p_partial))::lockgate.finish_run_result;
   end if;
-  if p_status not in ('completed', 'failed') then
-    raise sqlstate 'LG002' using
-      message = 'a drive ends its run completed, failed or, where a stop stands, stopped',
-      detail = jsonb_build_object('runId', p_run_id, 'status', p_status)::text;
-  end if;
+  perform lockgate.require(
+    p_status in ('completed', 'failed'),
+    'a drive ends its run completed, failed or, where a stop stands, stopped',
+    jsonb_build_object('runId', p_run_id, 'status', p_status));
   perform lockgate.end_run(
     p_run => v_run, p_status => p_status, p_output => p_output,
     p_error_detail => p_error_detail, p_partial => p_partial);

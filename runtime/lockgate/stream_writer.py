@@ -1,0 +1,138 @@
+"""Streams for drives: write one attempt's chunks in batches, never a transaction per token."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from uuid import UUID
+
+from lockgate.database import Database
+from lockgate.errors import LockgateError, RunSuperseded
+from lockgate.outcomes import AppendChunksOutcome
+from lockgate.rules import streams as rules
+from lockgate.streams import Key
+
+BATCH = 32  # chunks in one commit at most
+BATCH_WAIT_S = 0.03  # how long the first chunk of a batch waits for others
+
+
+class ChunkTooLarge(LockgateError):
+    """A chunk has more than 1 MiB."""
+
+    code = "tool_execution_failed"
+
+
+class StreamWriter:
+    """Writes one attempt's chunks in batches, and learns from each commit whether it still may.
+
+    After a failure every further call raises it. `on_halt` is called once, from the background,
+    when the attempt is fenced or a stop stands: whoever streams a model cancels the call.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        session_id: str,
+        run_id: UUID,
+        attempt: int,
+        head: int,
+        tenant_id: str = "",
+        tell: Callable[[Key], None] = lambda _key: None,
+    ) -> None:
+        self._database = database
+        self._key = (tenant_id, session_id)
+        self._run_id = run_id
+        self._attempt = attempt
+        self._head = head
+        self._tell = tell
+        self._pending: list[str] = []
+        self._lock = asyncio.Lock()
+        self._flush: asyncio.Task[None] | None = None
+        self._failure: BaseException | None = None
+        self.on_halt: Callable[[], object] | None = None
+        self.stop_kind: str | None = None
+
+    async def put(self, chunk: str) -> None:
+        """Put one chunk on the stream, soon."""
+        self._raise_failure()
+        self._pending.append(chunk)
+        if len(self._pending) >= BATCH:
+            await self.drain()
+        elif self._flush is None:
+            self._flush = asyncio.create_task(self._flush_later())
+
+    async def drain(self) -> None:
+        """Return once everything that was put is stored."""
+        async with self._lock:
+            while self._pending:
+                batch = self._pending[:BATCH]
+                await self._append(batch)
+                del self._pending[: len(batch)]
+        self._raise_failure()
+
+    async def check(self) -> None:
+        """Ask whether the attempt still stands; raise RunSuperseded where it does not."""
+        self._raise_failure()
+        async with self._lock:
+            await self._append([])
+
+    def moved(self, head: int, stop_kind: str | None) -> None:
+        """Take over where a commit of the attempt has left the stream."""
+        self._head = head
+        self._tell(self._key)
+        self.halt(stop_kind)
+
+    def halt(self, stop_kind: str | None) -> None:
+        """Note that a stop stands on the run, and say so once."""
+        if stop_kind is not None and self.stop_kind is None:
+            self._call_halt()
+        self.stop_kind = stop_kind or self.stop_kind
+
+    def lose(self) -> None:
+        """Note that the attempt was handed over: every further call says so."""
+        self._failure = RunSuperseded()
+        self._call_halt()
+
+    async def close(self) -> None:
+        """Drop what was not stored: the attempt is over."""
+        self._pending.clear()
+        if self._flush is not None:
+            self._flush.cancel()
+            await asyncio.gather(self._flush, return_exceptions=True)
+
+    async def _flush_later(self) -> None:
+        await asyncio.sleep(BATCH_WAIT_S)
+        self._flush = None
+        try:
+            await self.drain()
+        except Exception as failure:  # noqa: BLE001 - kept, and raised by the next call.
+            self._failure = failure
+            self._call_halt()
+
+    async def _append(self, chunks: list[str]) -> None:
+        tenant_id, session_id = self._key
+        answer = await self._database.call(
+            rules.append_chunks,
+            session_id=session_id,
+            run_id=self._run_id,
+            attempt=self._attempt,
+            after=self._head,
+            chunks=chunks,
+            tenant_id=tenant_id,
+        )
+        match answer.outcome:
+            case AppendChunksOutcome.FENCED:
+                raise RunSuperseded
+            case AppendChunksOutcome.TOO_LARGE:
+                raise ChunkTooLarge
+            case AppendChunksOutcome.APPENDED | AppendChunksOutcome.REPEATED:
+                self.moved(answer.head_sequence or self._head, answer.stop_kind)
+
+    def _call_halt(self) -> None:
+        if self.on_halt is not None:
+            self.on_halt()
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
