@@ -58,6 +58,6 @@ def test_a_child_that_ends_before_it_is_ready_is_not_waited_for(
     children: Children, bare: BareDatabase
 ) -> None:
     began = time.monotonic()
-    with pytest.raises(Refused, match="work did not become ready: .* is not installed"):
+    with pytest.raises(Refused, match=r"work did not become ready: .* is not installed"):
         children.start(["work"], database_url=bare.owner_url).ready()
     assert time.monotonic() - began < READY_S / 2

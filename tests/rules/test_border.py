@@ -11,19 +11,13 @@ from tests.support.door import Door, tool
 TOO_LONG = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(9000))
 
 ILL_FORMED: dict[str, Callable[[Door], Any]] = {
-    "a consumer's name has no cap": lambda db: db.call_many(
-        "claim_settlements", consumer=TOO_LONG
-    ),
-    "a consumer without a name": lambda db: db.call_many(
-        "claim_settlements", consumer=None
-    ),
+    "a consumer's name has no cap": lambda db: db.call_many("claim_settlements", consumer=TOO_LONG),
+    "a consumer without a name": lambda db: db.call_many("claim_settlements", consumer=None),
     "a worker's id has no cap": lambda db: db.beat(TOO_LONG),
     "a lease of nothing": lambda db: db.beat(lease_ms=0),
     "a wait of less than nothing": lambda db: db.start(concurrent_entry_timeout_ms=-1),
     "an end without a status": lambda db: db.driven().finish(None),  # type: ignore[arg-type]
-    "a call without an input": lambda db: db.driven().reply(
-        1, "", {"id": "a", "toolName": "t"}
-    ),
+    "a call without an input": lambda db: db.driven().reply(1, "", {"id": "a", "toolName": "t"}),
 }
 
 
