@@ -19,7 +19,8 @@ from litestar import Litestar
 from lockgate import Runtime
 from lockgate.notifier import Notifier
 from lockgate_api import create_app
-from lockgate_ops.application import Application, load_application
+from lockgate_ops.application import load_application
+from lockgate_ops.door import door
 from lockgate_ops.embedded import PASSWORD_FILE, EmbeddedPostgres
 from lockgate_ops.exits import announce
 from lockgate_ops.install import InstallSettings, install
@@ -30,13 +31,7 @@ from lockgate_ops.refusals import Refused
 from lockgate_ops.settings import Settings
 from lockgate_ops.work import opened, started_worker
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 STARTED_EVERY_S = 0.01
-DEFAULT_DOOR = (
-    "unauthenticated: anyone on this machine may call, which is the default of a private database "
-    "only; --authenticate module:attribute says who may"
-)
-OPEN_DOOR = "unauthenticated: anyone who reaches this address may call, as was allowed"
 
 
 def serve(settings: Settings, *, with_worker: bool = True) -> int:
@@ -47,7 +42,7 @@ def serve(settings: Settings, *, with_worker: bool = True) -> int:
     """
     configure_logs(settings.log_level)
     application = load_application(settings.agents, settings.authenticate)
-    look_at_door(settings, application)
+    authenticate = door(settings, application)
     listener = bound(settings.host, settings.port)
     with chosen_database(settings) as url:
 
@@ -57,28 +52,13 @@ def serve(settings: Settings, *, with_worker: bool = True) -> int:
                 stop = await _hurry_on(runtime, settings, ready, with_worker=with_worker)
                 app = create_app(
                     runtime,
-                    authenticate=application.authenticate,
-                    allow_unauthenticated=application.authenticate is None,
+                    authenticate=authenticate,
+                    allow_unauthenticated=authenticate is None,
                 )
                 server = _Server(_uvicorn_config(app, settings))
                 await _serve_http(app, server, listener, leaving, stop)
 
         return run(main, drain_s=settings.drain_s)
-
-
-def look_at_door(settings: Settings, application: Application) -> None:
-    """Refuse to serve strangers whom nobody has let in, and say so where anyone may call."""
-    if application.authenticate is not None:
-        return
-    if settings.allow_unauthenticated:
-        announce(OPEN_DOOR)
-    elif settings.database_url is None and settings.host in LOOPBACK:
-        announce(DEFAULT_DOOR)
-    else:
-        raise Refused(
-            "nothing says who may call: name it with --authenticate module:attribute (or an "
-            "`authenticate` in the agents' module), or say --allow-unauthenticated"
-        )
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -36,10 +36,9 @@ from lockgate.messages import (
 )
 from lockgate.model import ModelCall, Reply
 from lockgate.models.protocol import ModelError, ModelRequest
-from lockgate.outcomes import ClaimRunResult, StepOutcome, StepResult
+from lockgate.outcomes import ClaimRunResult, StepResult
 from lockgate.rules import steps as rules
 from lockgate.stream_writer import StreamWriter
-from lockgate.streams import Key
 from lockgate.strict_json import dumps, storable
 from lockgate.tools import run_tool
 
@@ -68,7 +67,7 @@ class Surroundings:
     host: Host
     database: Database
     may_begin: Callable[[], Awaitable[bool]]
-    tell: Callable[[Key], None]
+    tell: Callable[..., None]
     background: set[asyncio.Task[Any]]
 
 
@@ -105,7 +104,6 @@ class Attempt:
         self._calls: list[dict[str, Any]] = claim.calls
         self._step = claim.step_count
         self._committed = claim.head_sequence
-        self._commit_lock = asyncio.Lock()
         self.writer = StreamWriter(
             around.database, head=claim.head_sequence, tell=around.tell, **self._address
         )
@@ -224,26 +222,29 @@ class Attempt:
     async def _run_tools(self, ready: Materialized) -> None:
         """Run what a saved reply asked for, all at once, each result saved when it is there."""
         step = int(self._calls[0]["step"])
-        open_calls = [call for call in self._calls if call["status"] == "pending"]
-        if open_calls and not await self._around.may_begin():
+        waiting = [call for call in self._calls if call["status"] == "pending"]
+        if waiting and not await self._around.may_begin():
             await self.writer.check()
-        if not await self._finished_before_a_stop(self._run_calls(ready, open_calls)):
+        if not await self._finished_before_a_stop(self._run_calls(ready, waiting)):
             return
-        answer = await self._commit(rules.commit_step, step=step)
+        if not waiting:  # all results were saved, and the attempt was lost before the step was
+            await self._commit(rules.commit_step, step=step)
         results = [result_part(call) for call in self._calls]
         self._history = [*self._history, Message("tool", results, str(self._run_id), step)]
-        self._calls = answer.calls
+        self._calls = []
         self._step = step
 
     async def _run_calls(self, ready: Materialized, calls: Sequence[dict[str, Any]]) -> None:
-        tasks = [asyncio.create_task(self._run_call(ready, call)) for call in calls]
+        waiting = {int(call["ordinal"]) for call in calls}
+        tasks = [asyncio.create_task(self._run_call(ready, call, waiting)) for call in calls]
         try:
             await asyncio.gather(*tasks)
         finally:
             for task in tasks:
                 task.cancel()
 
-    async def _run_call(self, ready: Materialized, call: dict[str, Any]) -> None:
+    async def _run_call(self, ready: Materialized, call: dict[str, Any], waiting: set[int]) -> None:
+        """Run one call; the last of its step to be answered commits the step with its result."""
         step, ordinal = int(call["step"]), int(call["ordinal"])
 
         async def emit(name: str, data: Any) -> None:
@@ -259,21 +260,25 @@ class Attempt:
             emit=emit,
         )
         response = await run_tool(ready.agent, call["toolName"], call["input"], context)
-        await self._commit(
-            rules.commit_result, step=step, ordinal=ordinal, response=dumps(response)
-        )
         call["response"] = response
+        waiting.discard(ordinal)
+        await self._commit(
+            rules.commit_result,
+            step=step,
+            ordinal=ordinal,
+            response=dumps(response),
+            closes_step=not waiting,
+        )
 
     async def _commit(self, rule: Callable[..., Awaitable[StepResult]], **part: Any) -> StepResult:
-        """Save one part of a step, after everything that was put on the stream before it."""
-        async with self._commit_lock:
-            await self.writer.drain()
-            answer = await self._around.database.call(rule, **self._address, **part)
-            if answer.outcome is StepOutcome.FENCED:
-                raise RunSuperseded
-            self._committed = answer.head_sequence
-            self.writer.moved(answer.head_sequence, answer.stop_kind)
-            return answer
+        """Save one part of a step, with everything that was put on the stream before it."""
+
+        async def with_chunks(chunks: list[str]) -> StepResult:
+            return await self._around.database.call(rule, **self._address, **part, chunks=chunks)
+
+        answer = await self.writer.commit(with_chunks)
+        self._committed = answer.head_sequence
+        return answer
 
     def _tell_host(self, drive: DriveKind) -> None:
         """Fire after_entry; the drive does not wait for it."""

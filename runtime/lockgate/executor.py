@@ -24,10 +24,13 @@ from lockgate.outcomes import (
 )
 from lockgate.requests import TRUSTED, Actor, Start
 from lockgate.rules import runs, sessions
-from lockgate.streams import Chunk, Closed, Reader, StreamEvent, Watcher
+from lockgate.streams import END_ALONE, Chunk, Reader, StreamEvent, Watcher, woken
 from lockgate.strict_json import dumps, loads_stored
 
 log = structlog.get_logger(__name__)
+
+
+SETTLED_EVERY_S = 1.0  # a superseded run's stream goes on, so its end wakes nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,23 +241,28 @@ class Runtime:
 
     async def result(self, session_id: str, run_id: UUID, *, actor: Actor = TRUSTED) -> RunResult:
         """Wait until nothing executes for a run, and say how it stands."""
-        while True:
-            run = await self.database.call(
-                runs.get_run,
-                session_id=session_id,
-                run_id=run_id,
-                acting_user_id=actor.user_id,
-                tenant_id=actor.tenant_id,
-            )
-            if run.run_id is None:
-                raise session_not_found()
-            if run.status != "running":
-                return RunResult(run.status, run.output, run.error_detail)
-            async for event in self.follow(session_id, after=run.start_sequence, actor=actor):
-                if isinstance(event, Closed) or (
-                    isinstance(event, Chunk) and event.run_id != run_id
-                ):
-                    break
+        with self.watcher.watch((actor.tenant_id, session_id)) as watch:
+            watch.seen = END_ALONE
+            while True:
+                watch.moved.clear()
+                run = await self._settled(session_id, run_id, actor)
+                if run is not None:
+                    return run
+                await woken(watch, SETTLED_EVERY_S)
+
+    async def _settled(self, session_id: str, run_id: UUID, actor: Actor) -> RunResult | None:
+        run = await self.database.call(
+            runs.get_run,
+            session_id=session_id,
+            run_id=run_id,
+            acting_user_id=actor.user_id,
+            tenant_id=actor.tenant_id,
+        )
+        if run.run_id is None:
+            raise session_not_found()
+        if run.status == "running":
+            return None
+        return RunResult(run.status, run.output, run.error_detail)
 
     def hurry(self) -> None:
         """Hurry what was just committed: `kick` is set by who can, a worker or a notifier."""

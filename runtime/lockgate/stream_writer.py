@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from lockgate.database import Database
 from lockgate.errors import LockgateError, RunSuperseded
-from lockgate.outcomes import AppendChunksOutcome
+from lockgate.outcomes import AppendChunksOutcome, StepOutcome, StepResult
 from lockgate.rules import streams as rules
 from lockgate.streams import Key
 
 BATCH = 32  # chunks in one commit at most
+MAX_CHUNK = 1024 * 1024  # characters of its JSON, which is ASCII
 BATCH_WAIT_S = 0.03  # how long the first chunk of a batch waits for others
 
 
@@ -38,7 +39,7 @@ class StreamWriter:
         attempt: int,
         head: int,
         tenant_id: str = "",
-        tell: Callable[[Key], None] = lambda _key: None,
+        tell: Callable[[Key, int], None] = lambda _key, _head: None,
     ) -> None:
         self._database = database
         self._key = (tenant_id, session_id)
@@ -54,8 +55,10 @@ class StreamWriter:
         self.stop_kind: str | None = None
 
     async def put(self, chunk: str) -> None:
-        """Put one chunk on the stream, soon."""
+        """Put one chunk on the stream, soon. Errors  ChunkTooLarge; RunSuperseded"""
         self._raise_failure()
+        if len(chunk) > MAX_CHUNK:
+            raise ChunkTooLarge
         self._pending.append(chunk)
         if len(self._pending) >= BATCH:
             await self.drain()
@@ -77,10 +80,25 @@ class StreamWriter:
         async with self._lock:
             await self._append([])
 
-    def moved(self, head: int, stop_kind: str | None) -> None:
-        """Take over where a commit of the attempt has left the stream."""
+    async def commit(self, rule: Callable[[list[str]], Awaitable[StepResult]]) -> StepResult:
+        """Call a rule that saves a part of a step, with all that was put before it.
+
+        The chunks are part of its commit, and its answer says where it has left the stream.
+        Errors  RunSuperseded when the attempt is over
+        """
+        async with self._lock:
+            self._raise_failure()
+            chunks = self._pending[:]
+            answer = await rule(chunks)
+            if answer.outcome is StepOutcome.FENCED:
+                raise RunSuperseded
+            del self._pending[: len(chunks)]
+            self._moved(answer.head_sequence, answer.stop_kind)
+            return answer
+
+    def _moved(self, head: int, stop_kind: str | None) -> None:
         self._head = head
-        self._tell(self._key)
+        self._tell(self._key, head)
         self.halt(stop_kind)
 
     def halt(self, stop_kind: str | None) -> None:
@@ -127,7 +145,7 @@ class StreamWriter:
             case AppendChunksOutcome.TOO_LARGE:
                 raise ChunkTooLarge
             case AppendChunksOutcome.APPENDED | AppendChunksOutcome.REPEATED:
-                self.moved(answer.head_sequence or self._head, answer.stop_kind)
+                self._moved(answer.head_sequence or self._head, answer.stop_kind)
 
     def _call_halt(self) -> None:
         if self.on_halt is not None:

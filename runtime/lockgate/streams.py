@@ -22,6 +22,8 @@ from lockgate.rules import streams as rules
 
 WATCH_EVERY_S = 0.04  # how often the watcher asks while somebody reads
 PAGE = 256  # chunks in one read
+CLOSED = 2**63 - 1  # told of a stream that has closed: past every head
+END_ALONE = CLOSED - 1  # seen by a watch that wants to be woken by the end and nothing else
 IDLE_S = 5.0  # a reader hears from us at least this often: proxies cut what is silent for ten
 
 Key: TypeAlias = tuple[str, str]
@@ -87,7 +89,7 @@ class NoStream(LockgateError):
 
 
 @dataclass(slots=True, eq=False)
-class _Watch:
+class Watch:
     """One reader's wish to be woken when its stream moves past what it has."""
 
     key: Key
@@ -100,13 +102,13 @@ class Watcher:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._watches: dict[Key, set[_Watch]] = {}
+        self._watches: dict[Key, set[Watch]] = {}
         self._task: asyncio.Task[None] | None = None
 
     @contextmanager
-    def watch(self, key: Key) -> Iterator[_Watch]:
+    def watch(self, key: Key) -> Iterator[Watch]:
         """Watch a stream for as long as the block lasts."""
-        watch = _Watch(key)
+        watch = Watch(key)
         self._watches.setdefault(key, set()).add(watch)
         if self._task is None:
             self._task = asyncio.create_task(self._ask_on())
@@ -117,10 +119,11 @@ class Watcher:
             if not self._watches[key]:
                 del self._watches[key]
 
-    def tell(self, key: Key) -> None:
-        """Wake a stream's readers at once: something was committed in this very process."""
+    def tell(self, key: Key, head: int = CLOSED) -> None:
+        """Wake readers at once: in this very process a stream was moved to `head`, or closed."""
         for watch in self._watches.get(key, ()):
-            watch.moved.set()
+            if head > watch.seen:
+                watch.moved.set()
 
     async def close(self) -> None:
         """Stop asking."""
@@ -196,7 +199,7 @@ class Reader:
                     return
                 if place.has_all:
                     watch.seen = place.after or 0
-                    while not await _woken(watch):
+                    while not await woken(watch):
                         yield Idle()
 
 
@@ -237,10 +240,11 @@ class _Place:
             yield CaughtUp(self.after)
 
 
-async def _woken(watch: _Watch) -> bool:
+async def woken(watch: Watch, within_s: float = IDLE_S) -> bool:
+    """Wait until a watch is woken; False when it was not within the time."""
     try:
         # wait_for would make a task for every wait, and may swallow a cancellation.
-        async with asyncio.timeout(IDLE_S):
+        async with asyncio.timeout(within_s):
             await watch.moved.wait()
     except TimeoutError:
         return False

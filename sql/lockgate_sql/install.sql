@@ -119,6 +119,7 @@
 \ir rules/steps/step_answer.sql
 \ir rules/steps/claim_run.sql
 \ir rules/steps/close_step.sql
+\ir rules/steps/close_answered_step.sql
 \ir rules/steps/commit_reply.sql
 \ir rules/steps/commit_result.sql
 \ir rules/steps/commit_step.sql

@@ -1,5 +1,6 @@
 """What the tests of ops share: places where the server's account can go, and bare databases."""
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -12,6 +13,15 @@ from tests.support.cluster import Database
 
 from lockgate_ops.children import Children
 from lockgate_ops.embedded import EmbeddedPostgres
+from lockgate_ops.install import InstallSettings, install_rules
+from lockgate_ops.settings import child_environment
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the person who tests has set for himself."""
+    for name in child_environment().keys() ^ os.environ.keys():
+        monkeypatch.delenv(name)
 
 
 @pytest.fixture
@@ -34,6 +44,13 @@ def made(room: Path, _made_once: Path) -> Path:
     """A data folder that has been started before: a copy costs a tenth of an initdb."""
     subprocess.run(["cp", "-a", _made_once, room / "data"], check=True)
     return room / "data"
+
+
+@pytest.fixture
+def clean_database(clean_database: Database) -> Database:
+    """The rules as they stand now: a process refuses any that were edited since the session began."""
+    install_rules(clean_database.url, InstallSettings())
+    return clean_database
 
 
 @pytest.fixture

@@ -11,16 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-import pytest
 from tests.ops.processes import COMMAND, lockgate, processes_with, wait_until
 from tests.support.cluster import Database
 from tests.support.door import Door
 
-from lockgate_ops.application import load_application
 from lockgate_ops.children import Child, Children
-from lockgate_ops.refusals import Refused
-from lockgate_ops.serve import look_at_door
-from lockgate_ops.settings import child_environment, read_settings
+from lockgate_ops.settings import child_environment
 
 DRAIN_S = 1.0
 LEAVES_WITHIN_S = DRAIN_S + 2.0
@@ -138,6 +134,8 @@ def test_without_a_url_it_keeps_a_private_database_that_goes_and_comes_with_it(
             status = "/sessions/s1/status"
             wait_until(lambda: client.get(status).json()["status"] == "completed", "end")  # noqa: B023 - called at once.
             assert client.get(status).json()["turn"] == turn
+            client.headers["origin"] = "https://stranger.example"
+            assert _start(client, "s1", {"say": "done"}).status_code == 403
         assert _leave(api)[0] == 0
         assert processes_with(data) == []
 
@@ -146,18 +144,6 @@ def test_whoever_serves_a_given_database_says_who_may_call(clean_database: Datab
     done = lockgate("serve", "--port", "0", database_url=clean_database.url)
     assert done.returncode == 2
     assert "--allow-unauthenticated" in done.stderr
-
-
-def test_a_private_database_is_open_on_this_machine_alone(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    nobody_asks = load_application(None)
-    look_at_door(read_settings(host="127.0.0.1"), nobody_asks)
-    assert capsys.readouterr().out.startswith("unauthenticated: anyone on this machine")
-    with pytest.raises(Refused, match="--allow-unauthenticated"):
-        look_at_door(read_settings(host="0.0.0.0"), nobody_asks)
-    look_at_door(read_settings(host="0.0.0.0", allow_unauthenticated=True), nobody_asks)
-    assert capsys.readouterr().out.startswith("unauthenticated: anyone who reaches")
 
 
 def test_the_agents_module_may_say_who_asks(clean_database: Database, tmp_path: Path) -> None:

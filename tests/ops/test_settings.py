@@ -5,16 +5,9 @@ from pathlib import Path
 import pytest
 
 from lockgate_ops.refusals import Refused
-from lockgate_ops.settings import Settings, child_environment, read_settings
+from lockgate_ops.settings import child_environment, read_settings
 
 URL = "postgresql://me:secret@db.example/app"
-
-
-@pytest.fixture(autouse=True)
-def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in Settings.model_fields:
-        monkeypatch.delenv(f"LOCKGATE_{name.upper()}", raising=False)
-    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
 
 
 def test_the_defaults_are_those_of_a_new_user_on_his_own_machine() -> None:

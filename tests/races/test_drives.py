@@ -164,6 +164,70 @@ def test_the_next_runs_numbers_begin_after_an_append_that_was_still_open(
     assert [c["delta"] for c in db.chunks()[answer.start_sequence :]] == ["new"]
 
 
+def test_a_start_that_waits_for_an_end_is_the_next_turn(racers: Racers, db: Door) -> None:
+    drive = db.driven()
+    worker, starter = racers.callers(2)
+    same_drive(worker, drive).finish()
+    future = racers.waiting(starter, starter.start, say="and now?", request_key="k1")
+    worker.commit()
+    answer = future.result(BOUND_S)
+    starter.commit()
+
+    assert answer.outcome == "started"
+    assert (db.run(drive.run_id).status, db.run(answer.run_id).turn) == ("completed", 2)
+
+
+@pytest.mark.parametrize("write", ["append", "finish"])
+def test_a_write_that_waits_for_the_run_that_replaces_its_own_is_fenced(
+    racers: Racers, db: Door, write: str
+) -> None:
+    drive = db.driven()
+    worker, starter = racers.callers(2)
+    late = same_drive(worker, drive)
+    worker.commit()
+    assert starter.start(say="again").outcome == "started"
+    if write == "append":
+        future = racers.waiting(worker, late.append, "late")
+    else:
+        future = racers.waiting(worker, late.finish)
+    starter.commit()
+    answer = future.result(BOUND_S)
+    worker.commit()
+
+    assert answer.outcome == "fenced"
+    assert db.chunks() == []
+    assert db.run(drive.run_id).status == "superseded"
+
+
+def test_a_claim_that_waits_for_the_run_that_replaces_its_own_is_over(
+    racers: Racers, db: Door
+) -> None:
+    lost = db.start().run_id
+    worker, starter = racers.callers(2)
+    drive_id = db.run(lost).drive_id
+    starter.start(say="again", dispatch_limit_ms=0)
+    future = racers.waiting(worker, worker.claim, lost, drive_id=drive_id)
+    starter.commit()
+
+    assert future.result(BOUND_S).outcome == "over"
+
+
+def test_a_stop_that_waits_for_an_end_touches_no_later_run(racers: Racers, db: Door) -> None:
+    db.beat(lease_ms=60_000)
+    drive = db.driven()
+    worker, starter = racers.callers(2)
+    same_drive(worker, drive).finish()
+    future = racers.waiting(
+        starter, starter.start, say="instead", concurrent_entry="interrupt_previous"
+    )
+    worker.commit()
+    answer = future.result(BOUND_S)
+    starter.commit()
+
+    assert answer.outcome == "started"
+    assert {row.stop_kind for row in db.rows("select * from lockgate_store.runs")} == {None}
+
+
 def test_a_reader_sees_a_page_and_its_head_of_one_moment(racers: Racers, db: Door) -> None:
     drive = db.driven()
     drive.append("a")

@@ -68,10 +68,12 @@ async def commit_result(
     step: int,
     ordinal: int,
     response: str,
+    closes_step: bool = False,
+    state: str | None = None,
     chunks: Sequence[str] = (),
     tenant_id: str = "",
 ) -> StepResult:
-    """Save one server tool's result, so that its body never runs again."""
+    """Save one server tool's result, so that its body never runs again; the last may close."""
     return await call_one(
         conn,
         StepResult,
@@ -82,6 +84,8 @@ async def commit_result(
         p_step=step,
         p_ordinal=ordinal,
         p_response=response,
+        p_closes_step=closes_step,
+        p_state=state,
         p_chunks=list(chunks),
         p_tenant_id=tenant_id,
     )

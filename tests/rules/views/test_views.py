@@ -52,3 +52,29 @@ def test_the_overview_says_what_a_session_does_now(db: Door) -> None:
     assert (rows["s1"].current_run_id, rows["s1"].run_status) == (run_id, "running")
     assert (rows["s1"].user_id, rows["s1"].tags) == ("ann", ["a"])
     assert (rows["never-run"].status, rows["never-run"].current_run_id) == ("active", None)
+
+
+def test_live_runs_says_what_each_run_waits_for(db: Door) -> None:
+    db.beat("worker-1")
+    db.start("waiting")
+    db.drive(db.start("driven").run_id, worker_id="worker-1")
+    db.drive(db.start("stranded").run_id, worker_id="unheard-of")
+    db.finished("ended")
+    rows = db.rows("select * from lockgate.live_runs")
+
+    assert {row.session_id: row.phase for row in rows} == {
+        "waiting": "waiting",
+        "driven": "driven",
+        "stranded": "stranded",
+    }
+
+
+def test_settlement_lag_says_how_far_a_consumer_is_behind(db: Door) -> None:
+    db.call_many("claim_settlements", consumer="hook")
+    db.call_many("claim_settlements", consumer="webhook:crm")
+    runs = [db.finished("s1"), db.finished("s2")]
+    for run_id in runs:
+        db.call("mark_delivered", delivery_id=f"{run_id}:completed", consumer="hook")
+    rows = db.rows("select * from lockgate.settlement_lag")
+
+    assert {row.consumer: row.undelivered for row in rows} == {"hook": 0, "webhook:crm": 2}

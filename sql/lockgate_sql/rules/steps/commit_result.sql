@@ -5,6 +5,8 @@ create function lockgate.commit_result(
   p_step integer,
   p_ordinal integer,
   p_response jsonb,
+  p_closes_step boolean default false,
+  p_state jsonb default null,
   p_chunks jsonb[] default '{}',
   p_tenant_id text default ''
 )
@@ -12,15 +14,16 @@ create function lockgate.commit_result(
   language plpgsql volatile security definer set search_path = ''
 as $$
 -- Saves one server tool's result, so that its body never runs again, and tells readers by a
--- tool_end chunk. p_response is {success, result} or {success, error}.
+-- tool_end chunk. p_response is {success, result} or {success, error}. The last result of a step
+-- may commit the step with it: see lockgate.close_answered_step, also for p_state.
 --
 -- Locks     session row, run row, stream row, tool-call row
--- Writes    tool_calls, streams
+-- Writes    tool_calls, streams; with the step also messages, sessions, runs and checkpoints
 -- Outcomes  first that applies:
 --   fenced    the attempt is over; nothing written
 --   repeated  the call has its result, or is not one of this step's; nothing written
 --   saved
--- Raises    LG001
+-- Raises    LG001; LG002 when p_closes_step is said and a call of the step has no result
 declare
   v_run lockgate_store.runs := lockgate.lock_attempt(
     p_session_id => p_session_id, p_run_id => p_run_id, p_attempt => p_attempt,
@@ -41,6 +44,9 @@ begin
   perform lockgate.write_chunks(v_run, p_chunks || lockgate.make_chunk(
     v_run, 'tool_end', jsonb_build_object('toolCallId', v_tool_call_id) || p_response, p_step),
     p_commits => true);
+  if p_closes_step then
+    perform lockgate.close_answered_step(v_run, p_step, p_state);
+  end if;
   return lockgate.step_answer(v_run, 'saved');
 end;
 $$;

@@ -10,8 +10,8 @@ create function lockgate.commit_step(
   returns lockgate.step_result
   language plpgsql volatile security definer set search_path = ''
 as $$
--- Commits a step whose calls all have their results: the results become history, in the order of
--- the calls. p_state is the session's whole state, if the step changed it.
+-- Commits a step whose calls all have their results, where the last of them did not commit it: see
+-- lockgate.close_answered_step, also for p_state.
 --
 -- Locks     session row, run row, stream row, tool-call rows
 -- Writes    tool_calls, messages, sessions, runs, checkpoints, streams, recoveries
@@ -24,7 +24,6 @@ declare
   v_run lockgate_store.runs := lockgate.lock_attempt(
     p_session_id => p_session_id, p_run_id => p_run_id, p_attempt => p_attempt,
     p_tenant_id => p_tenant_id);
-  v_count integer;
 begin
   if v_run.run_id is null then
     return row('fenced', null, null, null)::lockgate.step_result;
@@ -32,18 +31,8 @@ begin
   if v_run.step_count >= p_step then
     return lockgate.step_answer(v_run, 'repeated');
   end if;
-  perform lockgate.require(
-    p_step = v_run.step_count + 1 and not exists (
-      select from lockgate_store.tool_calls c
-       where c.tenant_id = p_tenant_id and c.session_id = p_session_id and c.run_id = p_run_id
-         and c.step = p_step and c.status = 'pending'),
-    'the next step is committed when each of its calls has its result',
-    jsonb_build_object('runId', p_run_id, 'step', p_step, 'stepCount', v_run.step_count));
-  select lockgate.drain_calls(v_run, p_step, s.message_count) into v_count
-    from lockgate_store.sessions s
-   where s.tenant_id = p_tenant_id and s.session_id = p_session_id;
   perform lockgate.write_chunks(v_run, p_chunks);
-  perform lockgate.close_step(v_run, p_step, v_count, p_state);
+  perform lockgate.close_answered_step(v_run, p_step, p_state);
   return lockgate.step_answer(v_run, 'saved');
 end;
 $$;

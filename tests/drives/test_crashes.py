@@ -1,0 +1,176 @@
+"""A worker dies right after its first, second … last commit: nothing is lost, nothing is doubled.
+
+Each run is driven by a worker of its own that dies at its own commit; then one worker takes over
+whatever was left. So a whole row of crashes waits out one lease.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import pytest
+from tests.support.crashes import CRASHED, Crash
+from tests.support.proves import case
+from tests.support.scene import Scene, call
+from tests.support.seen import seen
+
+from lockgate import RunHandle
+
+TURNS = (
+    {"calls": [call("add", a=1, b=2), call("boom", message="it broke"), call("tell", name="x")]},
+    {"calls": [call("add", a=3, b=4)], "think": "Once more."},
+    {"say": "All is done."},
+)
+KINDS = {"claim_run", "append_chunks", "commit_reply", "commit_result", "commit_step", "finish_run"}
+MOST = 40  # commits of one run; the row of crashes ends long before
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A run whose worker died: where, and what it had committed by then."""
+
+    run: RunHandle
+    pid: int
+    where: str
+    commits: list[dict[str, Any]]
+
+    def committed(self, rule: str) -> list[tuple[int, int | None]]:
+        """Return the steps, and ordinals, that a rule had committed."""
+        return [(c["step"], c["ordinal"]) for c in self.commits if c["rule"] == rule]
+
+
+def crashed(scene: Scene, session_id: str, crash: Crash) -> Lost | None:
+    """Start a run, have a worker drive it until it dies; None if it reached the end alive."""
+    run = scene.start(session_id, *TURNS)
+    worker = scene.crew.worker(
+        f"dies-{session_id}", crash=crash, concurrency=1, sweep_every_s=600, settled=False
+    )
+    seen(lambda: worker.has_ended or scene.door.run(run.run_id).status != "running", session_id)
+    if not worker.has_ended:
+        # Its last commit is seen before the worker has counted it.
+        seen(lambda: worker.has_ended or _workflow_is_closed(scene, run), f"{session_id} is over")
+    if not worker.has_ended:
+        worker.kill()
+        return None
+    assert worker.ended() == CRASHED, worker.log.read_text()
+    (note,) = scene.stage.notes("crash", pid=worker.pid)
+    commits = scene.stage.notes("commit", run=run.run_id)
+    return Lost(run, worker.pid, note["where"], commits)
+
+
+def _workflow_is_closed(scene: Scene, run: RunHandle) -> bool:
+    drive_id = scene.door.run(run.run_id).drive_id
+    return bool(scene.door.workflow(drive_id).status == "SUCCESS")
+
+
+def outcome(scene: Scene, session_id: str) -> Any:
+    """Return what is left of a run: its history, and its text as a reader has it."""
+    history = [(m.role, m.step, m.content) for m in scene.door.messages(session_id)]
+    return history, scene.text(session_id), scene.door.session(session_id).output
+
+
+def nothing_is_done_twice(scene: Scene, lost: Lost) -> None:
+    """Hold that what was committed before the crash was not asked for again after it."""
+    run_id = lost.run.run_id
+    calls = [n for n in scene.stage.notes("model", run=run_id) if n["pid"] != lost.pid]
+    bodies = [n for n in scene.stage.notes("tool", run=run_id) if n["pid"] != lost.pid]
+    for step, _ in lost.committed("commit_reply"):
+        assert step not in [note["step"] for note in calls], lost.where
+    for step, ordinal in lost.committed("commit_result"):
+        assert f"{run_id}:{step}:{ordinal}" not in [note["dedupe"] for note in bodies], lost.where
+    every = [note["dedupe"] for note in scene.stage.notes("tool", run=run_id)]
+    assert set(every) == {f"{run_id}:1:1", f"{run_id}:2:1"}
+    assert len(every) <= 3, "one body at most was in flight"
+    assert len(scene.stage.notes("model", run=run_id)) <= 4
+
+
+@case(9)
+def test_a_worker_that_dies_after_any_commit_loses_and_doubles_nothing(scene: Scene) -> None:
+    rows: list[Lost] = []
+    for n in range(1, MOST):
+        lost = crashed(scene, f"s{n}", Crash(after=n))
+        if lost is None:
+            break
+        rows.append(lost)
+    assert len(rows) < MOST - 1
+    assert {lost.where for lost in rows} == KINDS
+    expected = outcome(scene, f"s{len(rows) + 1}")
+    assert expected[1:] == ("All is done.", "All is done.")
+
+    scene.crew.worker("takes-over", settled=True).ready()
+    for n, lost in enumerate(rows, 1):
+        assert scene.settled(lost.run).status == "completed", lost.where
+        assert outcome(scene, f"s{n}") == expected, lost.where
+        nothing_is_done_twice(scene, lost)
+        assert scene.settlements(lost.run.run_id) == ["completed"]
+    recovered = {n["run"] for n in scene.stage.notes("after_entry", drive="recover")}
+    assert recovered == {str(lost.run.run_id) for lost in rows if lost.where != "finish_run"}
+    assert told_of(scene, len(rows) + 1) == {f"{n['run']}:completed" for n in runs(scene)}
+
+
+def runs(scene: Scene) -> list[dict[str, Any]]:
+    return [{"run": row.run_id} for row in scene.door.rows("select * from lockgate_store.runs")]
+
+
+def told_of(scene: Scene, count: int) -> set[str]:
+    """Wait until so many settlements were told to the hook; each of them once."""
+    told = [note["delivery"] for note in scene.stage.seen("settled", count)]
+    assert len(told) == len(set(told)) == count
+    return set(told)
+
+
+@case(1)
+@pytest.mark.parametrize("inside", [True, False], ids=["before-the-commit", "after-the-commit"])
+def test_a_kill_around_the_commit_of_the_end_leaves_one_effect(scene: Scene, inside: bool) -> None:
+    """The end is one DBOS step: its effect and DBOS's own record of it are one commit."""
+    commits = 10 if inside else _commits_of_a_whole_run(scene)
+    lost = crashed(scene, "s1", Crash(after=None if inside else commits, inside_end=inside))
+    assert lost is not None
+    row = scene.door.run(lost.run.run_id)
+    assert row.status == ("running" if inside else "completed")
+    recorded = scene.door.rows(
+        "select * from dbos.datasource_outputs where workflow_id = %s", str(_first_drive(scene))
+    )
+    assert len(recorded) == (0 if inside else 1)
+    scene.crew.worker("takes-over").ready()
+    assert scene.settled(lost.run).status == "completed"
+    assert scene.settlements(lost.run.run_id) == ["completed"]
+    assert scene.text("s1") == "All is done."
+    assert scene.door.run(lost.run.run_id).attempt == (3 if inside else 2)
+    nothing_is_done_twice(scene, lost)
+
+
+def _commits_of_a_whole_run(scene: Scene) -> int:
+    assert crashed(scene, "whole", Crash()) is None
+    commits = scene.stage.notes("commit")
+    assert commits[-1]["rule"] == "finish_run"
+    return len(commits)
+
+
+def _first_drive(scene: Scene) -> UUID:
+    rows = scene.door.rows(
+        "select workflow_uuid from dbos.workflow_status w join dbos.workflow_input i"
+        " using (workflow_uuid) where i.inputs::jsonb #>> '{positionalArgs,1}' = 's1'"
+        " order by w.created_at"
+    )
+    return UUID(rows[0].workflow_uuid)
+
+
+@case(20)
+def test_a_run_that_kills_every_worker_ends_when_its_budget_is_spent(scene: Scene) -> None:
+    """Each attempt dies right after its claim, so none makes progress."""
+    run = scene.start("s1", *TURNS)
+    for name in ("first", "second"):
+        dies = scene.crew.worker(name, crash=Crash(after=1), max_attempts=2, sweep_every_s=600)
+        assert dies.ended() == CRASHED
+        if name == "first":
+            judge = scene.crew.worker("judge", max_attempts=2, crash=Crash(after=2))
+            seen(lambda: scene.door.run(run.run_id).attempt == 2, "it is handed over once")
+            judge.kill()
+    scene.crew.worker("last", max_attempts=2).ready()
+    row = scene.settled(run)
+    assert (row.status, row.error_detail["code"]) == ("failed", "framework_auto_resume_exhausted")
+    assert row.error_detail["retryable"] is True
+    assert scene.stage.notes("model") == []
+    again = scene.start("s1", {"say": "It goes on."})
+    assert scene.settled(again).status == "completed"

@@ -1,0 +1,81 @@
+"""Where a worker dies: right after its n-th commit for a session, or in the middle of its end.
+
+Armed in a process of its own, before its worker starts. Each commit is noted on the stage before
+the process can die of it.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from lockgate.database import Database
+from lockgate.ending import EndStep
+from lockgate.rules import recovery, steps, streams
+from tests.support.stage import Stage
+
+COMMITS = (
+    steps.claim_run,
+    streams.append_chunks,
+    steps.commit_reply,
+    steps.commit_result,
+    steps.commit_step,
+    recovery.requeue_run,
+)
+CRASHED = 9  # the exit code of whoever died here
+
+
+@dataclass(frozen=True)
+class Crash:
+    """Die after the n-th commit of a run, or `inside` the transaction that ends it."""
+
+    after: int | None = None
+    inside_end: bool = False
+
+
+class _Counter:
+    def __init__(self, crash: Crash, stage: Stage) -> None:
+        self._crash = crash
+        self._stage = stage
+        self._count = 0
+
+    def committed(self, rule: str, given: dict[str, Any]) -> None:
+        """Note a commit, and die of it if it is the one."""
+        self._count += 1
+        named = {name: given.get(name) for name in ("step", "ordinal", "status")}
+        self._stage.note("commit", run=given["run_id"], rule=rule, n=self._count, **named)
+        if self._count == self._crash.after:
+            self._die(rule)
+
+    def ending(self) -> None:
+        if self._crash.inside_end:
+            self._die("inside the end")
+
+    def _die(self, where: str) -> None:
+        self._stage.note("crash", where=where, n=self._count)
+        os._exit(CRASHED)
+
+
+def arm(crash: Crash, stage: Stage) -> None:
+    """Make this process die there."""
+    counter = _Counter(crash, stage)
+    call_once, end, finish = Database.call_once, EndStep.__call__, EndStep._finish
+
+    async def counted_call(self: Database, rule: Any, /, *args: Any, **given: Any) -> Any:
+        answer = await call_once(self, rule, *args, **given)
+        if rule in COMMITS:
+            counter.committed(rule.__name__, given)
+        return answer
+
+    async def counted_end(self: EndStep, **given: Any) -> dict[str, Any]:
+        answer = await end(self, **given)
+        counter.committed("finish_run", given)
+        return answer
+
+    async def cut_finish(self: EndStep, given: dict[str, Any]) -> dict[str, Any]:
+        answer = await finish(self, given)
+        counter.ending()
+        return answer
+
+    Database.call_once = counted_call  # type: ignore[method-assign]
+    EndStep.__call__ = counted_end  # type: ignore[method-assign]
+    EndStep._finish = cut_finish  # type: ignore[method-assign]

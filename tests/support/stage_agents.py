@@ -1,0 +1,151 @@
+"""The agents of tests that run in several processes: what they do is on a stage's ledger.
+
+The model plays the script in the user's message, and knows some words in a `say` as directions:
+  @hold:NAME   waits at a gate
+  @break:NAME  ends the stream without its finish, the first time
+  @raw:TEXT    one delta, in Python's escapes, so that it may hold what a script may not
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from lockgate import (
+    Agent,
+    AgentRegistry,
+    AfterEntryContext,
+    Hooks,
+    RunSettledContext,
+    Runtime,
+    ToolContext,
+    define_agent,
+    tool,
+)
+from lockgate.models.protocol import ModelEvent, ModelRequest, TextDelta
+from lockgate.models.scripted import ScriptedModel
+from tests.support.stage import Stage
+
+SCRIPTED = "scripted"
+ODD_RESULTS: dict[str, Any] = {
+    "numbers": {"score": float("nan"), "ok": 1, "big": float("inf")},
+    "nul": {"a\x00b": "c\x00d"},
+    "surrogate": "half \ud83d of it",
+    "long": "€" * 7_000,
+}
+
+
+class StagedModel:
+    """A scripted model whose calls are counted, and that can be held in the middle of a word."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Play the turn that the history has come to."""
+        run_id = next(m.run_id for m in reversed(request.messages) if m.role == "user")
+        self._stage.note("model", run=run_id, step=request.step, messages=len(request.messages))
+        async for event in ScriptedModel().stream(request):
+            word = event.text.strip() if isinstance(event, TextDelta) else ""
+            if word.startswith("@break:"):
+                if self._stage.opens(word.removeprefix("@break:")):
+                    return
+            elif word.startswith("@hold:"):
+                await self._stage.passed(word.removeprefix("@hold:"))
+            elif word.startswith("@raw:"):
+                yield TextDelta(word.removeprefix("@raw:").encode().decode("unicode_escape"))
+            else:
+                yield event
+
+
+def staged_tools(stage: Stage) -> list[Any]:
+    """Make the tools; each notes its call with the id to deduplicate on."""
+
+    def add(a: int, b: int, context: ToolContext) -> int:
+        """Add two numbers."""
+        stage.note("tool", run=context.run_id, name="add", dedupe=context.dedupe_id)
+        return a + b
+
+    async def hold(gate: str, context: ToolContext) -> str:
+        """Wait at a gate."""
+        stage.note("tool", run=context.run_id, name="hold", dedupe=context.dedupe_id)
+        await stage.passed(gate)
+        stage.note("tool ended", run=context.run_id, name="hold", dedupe=context.dedupe_id)
+        return f"passed {gate}"
+
+    async def tell(name: str, context: ToolContext) -> str:
+        """Put a chunk of one's own on the stream."""
+        await context.emit(name, {"from": context.tool_call_id})
+        return "told"
+
+    def boom(message: str) -> str:
+        """Fail with a message."""
+        raise RuntimeError(message)
+
+    def odd(kind: str) -> Any:
+        """Return what is hard to store."""
+        return ODD_RESULTS[kind]
+
+    def leave(how: str) -> None:
+        """Raise what would end a program."""
+        raise {"exit": SystemExit, "key": KeyboardInterrupt, "cancel": asyncio.CancelledError}[how]
+
+    def block(seconds: float) -> str:
+        """Hold up a thread."""
+        time.sleep(seconds)
+        return "blocked"
+
+    return [tool(each) for each in (add, hold, tell, boom, odd, leave, block)]
+
+
+def staged_agents(stage: Stage) -> list[Agent]:
+    """Define the agent that plays scripts, and one that may take two steps only."""
+    given: dict[str, Any] = {"model": StagedModel(stage), "tools": staged_tools(stage)}
+    return [
+        define_agent(SCRIPTED, **given),
+        define_agent("short", max_steps=2, **given),
+    ]
+
+
+def staged_hooks(stage: Stage, *, settled: bool) -> Hooks:
+    """Make hooks that note what they are told. What they do follows from the session's id.
+
+    settled  with on_run_settled; in a session called *throws* it throws, in *waits* it waits
+    """
+
+
+    async def after_entry(context: AfterEntryContext) -> None:
+        stage.note("after_entry", run=context.run_id, drive=context.drive)
+        if "throws" in context.session_id:
+            raise RuntimeError("after_entry throws")
+
+    async def on_run_settled(context: RunSettledContext) -> None:
+        stage.note(
+            "settled",
+            run=context.run_id,
+            status=context.status,
+            drive=context.drive,
+            delivery=context.delivery_id,
+            result=context.result,
+            error=context.error_detail,
+        )
+        if "waits" in context.session_id:
+            await stage.passed(f"settled-{context.session_id}")
+        if "throws" in context.session_id:
+            raise RuntimeError("on_run_settled throws")
+
+    return Hooks(after_entry=after_entry, on_run_settled=on_run_settled if settled else None)
+
+
+def staged_runtime(stage: Stage, *, settled: bool = True, **options: Any) -> Runtime:
+    """Make the runtime of a process on stage; `options` are those of Runtime."""
+    agents = AgentRegistry(staged_agents(stage))
+
+    def fails(context: Any) -> Agent:
+        stage.note("factory", run=context.run_id, purpose=context.purpose)
+        if (stage.folder / "factory.mended").exists():
+            return staged_agents(stage)[0]
+        raise RuntimeError("the factory fails: postgres://app:p%40ss/w:rd@10.0.0.5/db")
+
+    agents.register_factory("factory", fails)
+    return Runtime(agents, hooks=staged_hooks(stage, settled=settled), **options)
