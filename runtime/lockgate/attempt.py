@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 from uuid import UUID
 
-import structlog
-
 from lockgate.agents import DriveFactoryContext, ToolContext
 from lockgate.chunks import ChunkMaker
 from lockgate.database import Database
@@ -24,7 +22,7 @@ from lockgate.errors import (
     classify_entry_failure,
     error_detail,
 )
-from lockgate.hooks import AfterEntryContext, DriveKind, Identity
+from lockgate.hooks import AfterEntryContext, DriveKind, Identity, logged
 from lockgate.host import Host
 from lockgate.materialize import Materialized, materialize
 from lockgate.messages import (
@@ -41,8 +39,6 @@ from lockgate.rules import steps as rules
 from lockgate.stream_writer import StreamWriter
 from lockgate.strict_json import dumps, storable
 from lockgate.tools import run_tool
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,13 +288,6 @@ class Attempt:
             run_id=self._run_id,
             drive=drive,
         )
-        task = asyncio.create_task(_logged(hook(context)))
+        task = asyncio.create_task(logged(hook(context), "after_entry"))
         self._around.background.add(task)
         task.add_done_callback(self._around.background.discard)
-
-
-async def _logged(work: Awaitable[None]) -> None:
-    try:
-        await work
-    except Exception as error:  # noqa: BLE001 - the guide: a throw of after_entry is logged.
-        log.error("hook.after_entry_raised", error=error_detail(error))

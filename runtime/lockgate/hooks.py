@@ -7,6 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
+import structlog
+
+from lockgate.errors import error_detail
+
+log = structlog.get_logger(__name__)
+
 DriveKind: TypeAlias = Literal["start", "resume", "retry", "continue", "recover"]
 
 
@@ -88,3 +94,11 @@ class Hooks:
     before_entry: Callable[[BeforeEntryContext], Awaitable[Refuse | None]] | None = None
     after_entry: Callable[[AfterEntryContext], Awaitable[None]] | None = None
     on_run_settled: Callable[[RunSettledContext], Awaitable[None]] | None = None
+
+
+async def logged(hook: Awaitable[None], name: str) -> None:
+    """Await a hook whose raise is nobody's failure: it is logged, as the guide says."""
+    try:
+        await hook
+    except Exception as error:  # noqa: BLE001
+        log.error("hook.raised", hook=name, error=error_detail(error))

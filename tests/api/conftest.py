@@ -6,13 +6,13 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+
+from lockgate import Runtime
+from lockgate_api import create_app
 from tests.api.rig import Api, agent, left_tasks
 from tests.support.cluster import Database
 from tests.support.door import Door
 from tests.support.invariants import violations
-
-from lockgate import Runtime
-from lockgate_api import create_app
 
 MakeApi = Callable[..., Api]
 

@@ -10,12 +10,12 @@ from uuid import UUID
 
 import httpx
 from litestar import Litestar, Response
-from tests.api.live import WAIT_S, Event, Live, parsed
-from tests.support.door import AGENT, Door, Drive
 
 from lockgate import Agent, BeforeEntryContext, Refuse, Runtime, define_agent
 from lockgate.models.offline import OfflineModel
 from lockgate_api import Principal
+from tests.api.live import WAIT_S, Event, Live, parsed
+from tests.support.door import AGENT, Door, Drive
 
 Result = TypeVar("Result")
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import httpx
 import uvicorn
-from tests.api.live import WAIT_S
-from tests.api.rig import agent
-from tests.support.cluster import Database
 
 from lockgate import Runtime
 from lockgate_api import create_app
+from tests.api.live import WAIT_S
+from tests.api.rig import agent
+from tests.support.cluster import Database
 
 
 class Server(uvicorn.Server):

@@ -7,15 +7,15 @@ from typing import Any
 import httpx
 import pytest
 from psycopg_pool import PoolTimeout
-from tests.api.conftest import MakeApi
-from tests.api.live import Live
-from tests.api.rig import Api, Gate
 
 import lockgate_api
 from lockgate import Runtime
 from lockgate_api import Principal, create_app, health
 from lockgate_api.answers import STATUS_OF_CODE
 from lockgate_api.front import UnderWay
+from tests.api.conftest import MakeApi
+from tests.api.live import Live
+from tests.api.rig import Api, Gate
 
 
 def test_nothing_else_is_public() -> None:

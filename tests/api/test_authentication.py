@@ -6,6 +6,7 @@ import pytest
 from litestar import Response
 from litestar.exceptions import PermissionDeniedException
 from litestar.response.base import ASGIResponse
+
 from tests.api.conftest import MakeApi
 from tests.api.rig import GOOD, ROUTES, as_user, call
 from tests.support.door import AGENT, Door

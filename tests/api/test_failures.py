@@ -5,15 +5,15 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg_pool import PoolTimeout
+
+from lockgate import EntryRefused, RuleBroken
+from lockgate.rules import entries
 from tests.api.conftest import MakeApi
 from tests.api.rig import GOOD, ROUTES, Api
 from tests.support.cluster import Database
 from tests.support.door import AGENT, Door
 from tests.support.proves import case
 from tests.support.rows import row
-
-from lockgate import EntryRefused, RuleBroken
-from lockgate.rules import entries
 
 
 @case(53)

@@ -10,13 +10,13 @@ import pytest
 from httpx_sse import EventSource
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.api.live import parsed
-from tests.support.proves import case
-from tests.support.rows import row
 
 from lockgate.streams import CaughtUp, Chunk, Closed, Idle, Rewound, Truncated
 from lockgate.strict_json import dumps
 from lockgate_api.sse import fail_frame, frame
+from tests.api.live import parsed
+from tests.support.proves import case
+from tests.support.rows import row
 
 RUN = UUID("00000000-0000-0000-0000-00000000000a")
 NASTY = "a\nb\r\nc\rd\u2028e\u0085f\n\nevent: end\nid: 9999"

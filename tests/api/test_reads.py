@@ -5,13 +5,13 @@ from uuid import UUID
 
 import pytest
 from pydantic import TypeAdapter
+
+from lockgate import EntryRefused, RuleBroken, StoreUnavailable
+from lockgate_api.documents import SnapshotAnswer, StatusAnswer
 from tests.api.rig import Api
 from tests.support.door import AGENT, Door, tool
 from tests.support.proves import case
 from tests.support.rows import row
-
-from lockgate import EntryRefused, RuleBroken, StoreUnavailable
-from lockgate_api.documents import SnapshotAnswer, StatusAnswer
 
 FAILED = {
     "message": "The model is away",

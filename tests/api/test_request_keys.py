@@ -5,11 +5,6 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.api.conftest import MakeApi
-from tests.api.rig import GOOD, Api, agent, as_user
-from tests.support.door import AGENT, Door
-from tests.support.proves import case
-from tests.support.rows import row
 
 from lockgate import (
     AgentResolutionError,
@@ -18,6 +13,11 @@ from lockgate import (
     Hooks,
     Refuse,
 )
+from tests.api.conftest import MakeApi
+from tests.api.rig import GOOD, Api, agent, as_user
+from tests.support.door import AGENT, Door
+from tests.support.proves import case
+from tests.support.rows import row
 
 NATIVE, ALIAS = "X-Helix-Request-Key", "Idempotency-Key"
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from tests.api.conftest import MakeApi
 from tests.api.rig import GOOD, Api, call
 from tests.support.door import AGENT, Door

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+
 from tests.api.live import WAIT_S, Event, parsed
 from tests.api.rig import LOOK_EVERY_S
 from tests.api.server import Served, serving

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
+
+from lockgate import AgentRegistry, BeforeEntryContext, DriveFactoryContext, Hooks, Refuse
 from tests.api.conftest import MakeApi
 from tests.api.rig import Api, agent, as_user, error
 from tests.api.test_start_refusals import IDENTITY, OTHER
 from tests.support.door import AGENT, Door
 from tests.support.rows import row
-
-from lockgate import AgentRegistry, BeforeEntryContext, DriveFactoryContext, Hooks, Refuse
 
 NEW = {"agentType": AGENT, "sessionId": "s1"}
 

@@ -4,6 +4,10 @@ import asyncio
 from typing import Any
 
 import pytest
+
+from lockgate.streams import Chunk
+from lockgate_api.front import Drain
+from lockgate_api.sse import frames, stream_response
 from tests.api.live import Event, Live, names, texts
 from tests.api.rig import (
     Api,
@@ -12,10 +16,6 @@ from tests.api.rig import (
 from tests.support.door import AGENT, Door
 from tests.support.proves import case
 from tests.support.rows import row
-
-from lockgate.streams import Chunk
-from lockgate_api.front import Drain
-from lockgate_api.sse import frames, stream_response
 
 PATH = "/sessions/s1/sse"
 

@@ -3,6 +3,13 @@
 import asyncio
 
 import pytest
+
+from lockgate import (
+    streams,
+)
+from lockgate.streams import NoStream
+from lockgate_api.front import Drain
+from lockgate_api.sse import frames, stream_response
 from tests.api.conftest import MakeApi
 from tests.api.live import Event
 from tests.api.rig import (
@@ -12,13 +19,6 @@ from tests.api.rig import (
 )
 from tests.support.door import Door, Drive
 from tests.support.proves import case
-
-from lockgate import (
-    streams,
-)
-from lockgate.streams import NoStream
-from lockgate_api.front import Drain
-from lockgate_api.sse import frames, stream_response
 
 PATH = "/sessions/s1/sse"
 

@@ -4,6 +4,10 @@ import asyncio
 from typing import Any
 
 import pytest
+
+from lockgate import (
+    Hooks,
+)
 from tests.api.conftest import MakeApi
 from tests.api.rig import (
     Api,
@@ -15,10 +19,6 @@ from tests.api.rig import (
 )
 from tests.support.door import Door
 from tests.support.rows import row
-
-from lockgate import (
-    Hooks,
-)
 
 
 @row("E1")

@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
+
+from lockgate import AgentRegistry, BeforeEntryContext, DriveFactoryContext, EntryRefused, Hooks
+from lockgate.rules import entries
 from tests.api.conftest import MakeApi
 from tests.api.rig import Api, agent, as_user, error, refuse
 from tests.support.door import AGENT, Door
 from tests.support.proves import case
 from tests.support.rows import row
-
-from lockgate import AgentRegistry, BeforeEntryContext, DriveFactoryContext, EntryRefused, Hooks
-from lockgate.rules import entries
 
 
 @row("E14")

@@ -9,10 +9,10 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from tests.support.cluster import Cluster, LentDatabase
-from tests.support.door import Door
 
 import lockgate_sql
+from tests.support.cluster import Cluster, LentDatabase
+from tests.support.door import Door
 
 ROOT = Path(__file__).parents[2]
 ENQUEUE = {

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.support.cluster import Database
 
 from lockgate_ops.binaries import find_bindir
 from lockgate_ops.settings import child_environment
+from tests.support.cluster import Database
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()

@@ -16,11 +16,11 @@ from uuid import UUID
 
 import pytest
 from psycopg.types.json import Jsonb
-from tests.support.catalogue import Function, composites, enums, functions
-from tests.support.cluster import Cluster, LentDatabase
 
 import lockgate_sql
 from lockgate import outcomes
+from tests.support.catalogue import Function, composites, enums, functions
+from tests.support.cluster import Cluster, LentDatabase
 
 # Said in SQL only: another language asks for it, our own process knows its own.
 NOT_MIRRORED = {"drive_version"}

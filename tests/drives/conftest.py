@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.support.cluster import Database
 from tests.support.scene import Scene, scene_of
 

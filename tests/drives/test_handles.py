@@ -4,9 +4,9 @@ import asyncio
 from uuid import uuid4
 
 import pytest
-from tests.support.scene import SCRIPTED, Scene, call, collected, said
 
 from lockgate import EntryRefused, RequestAlreadyCompleted, RequestKeyConflict, RunHandle
+from tests.support.scene import SCRIPTED, Scene, call, collected, said
 
 HELD = {"say": "One @hold:middle two."}
 

@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.support.scene import SCRIPTED, Scene, call, said
 
 from lockgate import EntryRefused, RunHandle, Runtime
+from tests.support.scene import SCRIPTED, Scene, call, said
 
 HELD = {"say": "So far so good, @hold:never and more."}
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from tests.support.scene import Scene, call, collected
 
 from lockgate import RunHandle
+from tests.support.scene import Scene, call, collected
 
 
 def parts(scene: Scene, session_id: str = "s1") -> list[tuple[str, list[Any]]]:

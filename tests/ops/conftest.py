@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.ops.databases import BareDatabase, bare_database
-from tests.support.cluster import Database
 
 from lockgate_ops.children import Children
 from lockgate_ops.embedded import EmbeddedPostgres
 from lockgate_ops.install import InstallSettings, install_rules
 from lockgate_ops.settings import child_environment
+from tests.ops.databases import BareDatabase, bare_database
+from tests.support.cluster import Database
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ def made(room: Path, _made_once: Path) -> Path:
 
 @pytest.fixture
 def clean_database(clean_database: Database) -> Database:
-    """The rules as they stand now: a process refuses any that were edited since the session began."""
+    """The rules as they stand now: a process refuses those that were edited meanwhile."""
     install_rules(clean_database.url, InstallSettings())
     return clean_database
 

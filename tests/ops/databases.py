@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from psycopg import sql
+
 from tests.support.connections import connect
 
 

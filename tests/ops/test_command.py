@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from tests.ops.processes import COMMAND, lockgate
 
 HELP_S = 0.5  # of processor time: what a busy machine adds is not ours

@@ -10,9 +10,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from tests.ops.processes import COMMAND, children_of, processes_with, wait_until
 
 from lockgate_ops.settings import child_environment
+from tests.ops.processes import COMMAND, children_of, processes_with, wait_until
 
 BOUND_S = 60.0
 TOLD = (

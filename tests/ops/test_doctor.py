@@ -6,15 +6,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.ops.databases import BareDatabase
-from tests.ops.processes import lockgate
-from tests.support.cluster import Database
-from tests.support.door import Door
 
 from lockgate_ops import doctor
 from lockgate_ops.doctor import Finding, examine
 from lockgate_ops.install import install
 from lockgate_ops.settings import read_settings
+from tests.ops.databases import BareDatabase
+from tests.ops.processes import lockgate
+from tests.support.cluster import Database
+from tests.support.door import Door
 
 LONG_LEASE_MS = 60_000  # a busy machine starts a doctor slowly
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import psycopg
 import pytest
+
+import lockgate_sql
+from lockgate_ops.binaries import find_bindir
+from lockgate_ops.install import InstallSettings, install, install_rules, migrate_dbos
 from tests.ops.databases import BareDatabase, bare_database, schema_dump
 from tests.ops.processes import lockgate
 from tests.support.cluster import Database
 from tests.support.connections import connect
 from tests.support.door import Door
-
-import lockgate_sql
-from lockgate_ops.binaries import find_bindir
-from lockgate_ops.install import InstallSettings, install, install_rules, migrate_dbos
 
 AT_ONCE = 8
 SQL = Path(lockgate_sql.__file__).parent

@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
-from tests.ops.processes import wait_until
-from tests.support.cluster import Database
 
 from lockgate_ops.binaries import server_account
 from lockgate_ops.doctor import examine
 from lockgate_ops.readiness import require_ready
 from lockgate_ops.settings import read_settings
+from tests.ops.processes import wait_until
+from tests.support.cluster import Database
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("pgbouncer"), reason="no pgbouncer: apt-get install pgbouncer"

@@ -6,10 +6,10 @@ import sys
 import time
 
 import pytest
-from tests.ops.databases import BareDatabase
 
 from lockgate_ops.children import READY_S, Children
 from lockgate_ops.refusals import Refused
+from tests.ops.databases import BareDatabase
 
 BOUND_S = 2.0 + 0.2  # the grace, and the drain of these processes
 LATE_S = 2.0  # what a busy machine may add

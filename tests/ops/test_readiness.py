@@ -4,15 +4,15 @@ import asyncio
 from importlib.metadata import version
 
 import pytest
-from tests.ops.databases import BareDatabase
-from tests.support.cluster import Database
-from tests.support.door import Door
 
 import lockgate_sql
 from lockgate.worker import DRIVE_VERSION
 from lockgate_ops import readiness
 from lockgate_ops.readiness import Ready, require_ready
 from lockgate_ops.refusals import Refused
+from tests.ops.databases import BareDatabase
+from tests.support.cluster import Database
+from tests.support.door import Door
 
 MENDED_BY = "run `lockgate install`"
 

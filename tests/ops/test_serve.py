@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-from tests.ops.processes import COMMAND, lockgate, processes_with, wait_until
-from tests.support.cluster import Database
-from tests.support.door import Door
 
 from lockgate_ops.children import Child, Children
 from lockgate_ops.settings import child_environment
+from tests.ops.processes import COMMAND, lockgate, processes_with, wait_until
+from tests.support.cluster import Database
+from tests.support.door import Door
 
 DRAIN_S = 1.0
 LEAVES_WITHIN_S = DRAIN_S + 2.0
@@ -54,7 +54,8 @@ def _reading(address: str, session_id: str) -> Iterator[list[str]]:
 
     def read() -> None:
         with httpx.stream("GET", f"{address}/sessions/{session_id}/sse", timeout=30) as answer:
-            lines.extend(answer.iter_lines())
+            for line in answer.iter_lines():
+                lines.append(line)
             lines.append("the body has ended")
 
     thread = threading.Thread(target=read)

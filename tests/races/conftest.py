@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from tests.support.cluster import Cluster
 from tests.support.door import Door
 from tests.support.invariants import violations

@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+
 from tests.support.door import Door, Drive
 from tests.support.proves import case
 from tests.support.racers import BOUND_S, Caller, Racers

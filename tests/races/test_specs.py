@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tests.support.cluster import Database
 
 HERE = Path(__file__).parent

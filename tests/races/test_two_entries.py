@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
+
 from tests.support.door import Door
 from tests.support.proves import case
 from tests.support.racers import BOUND_S, Caller, Racers

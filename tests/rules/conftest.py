@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from tests.support.clock import Clock
 from tests.support.cluster import LentDatabase
 from tests.support.connections import Connection

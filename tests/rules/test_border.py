@@ -5,6 +5,7 @@ from typing import Any
 
 import psycopg
 import pytest
+
 from tests.support.door import Door, tool
 
 # Random text of this length fits no index row; repetitive text would be compressed.

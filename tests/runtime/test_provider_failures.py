@@ -10,6 +10,11 @@ import pytest
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.openai import OpenAIProvider
+
+from lockgate.errors import error_detail
+from lockgate.models.choose import model_from
+from lockgate.models.protocol import Call, Finished, ModelError, ModelEvent, TextDelta
+from lockgate.models.pydantic_ai import PydanticAIModel
 from tests.support.fake_provider import SEEN_WITHIN_S, Answer, FakeProvider, Refusal, calls, text
 from tests.support.provider_calls import (
     ADD,
@@ -20,11 +25,6 @@ from tests.support.provider_calls import (
     request_of,
     user,
 )
-
-from lockgate.errors import error_detail
-from lockgate.models.choose import model_from
-from lockgate.models.protocol import Call, Finished, ModelError, ModelEvent, TextDelta
-from lockgate.models.pydantic_ai import PydanticAIModel
 
 
 @pytest.mark.parametrize("ends", ["unmarked", "dropped"])

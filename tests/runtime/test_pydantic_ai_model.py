@@ -8,16 +8,6 @@ from typing import Any, cast
 import pytest
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
-from tests.support.fake_provider import Answer, FakeProvider, calls, text
-from tests.support.provider_calls import (
-    ADD,
-    ask,
-    collect,
-    failure,
-    provider_model,
-    request_of,
-    user,
-)
 
 from lockgate.messages import Message, Part
 from lockgate.models.choose import model_from
@@ -34,6 +24,16 @@ from lockgate.models.protocol import (
 from lockgate.models.pydantic_ai import PydanticAIModel, read_arguments
 from lockgate.models.scripted import ScriptedModel
 from lockgate.strict_json import storable
+from tests.support.fake_provider import Answer, FakeProvider, calls, text
+from tests.support.provider_calls import (
+    ADD,
+    ask,
+    collect,
+    failure,
+    provider_model,
+    request_of,
+    user,
+)
 
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
 

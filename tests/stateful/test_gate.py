@@ -12,6 +12,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+
 from tests.stateful.model import MAX_ATTEMPTS
 from tests.stateful.world import NAMES, Held, World
 from tests.support.cluster import Cluster

@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 from hypothesis.stateful import RuleBasedStateMachine, invariant
+
 from tests.stateful.model import Model, Run, Session
 from tests.support.clock import Clock
 from tests.support.cluster import LentDatabase

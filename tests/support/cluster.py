@@ -6,6 +6,7 @@ warm connection; all others get a clone. A test that leaves a connection open fa
 """
 
 import itertools
+import os
 import shutil
 import tempfile
 import time
@@ -18,6 +19,7 @@ import psycopg
 from psycopg import sql
 
 import lockgate_sql
+from lockgate_ops.binaries import server_account
 from lockgate_ops.embedded import EmbeddedPostgres
 from tests.support.connections import Connection, connect
 from tests.support.store import catalog_print, emptied
@@ -159,7 +161,8 @@ def running_cluster(bindir: Path | None = None) -> Iterator[Cluster]:
     """Start a server of those programs, or of the wheel's, in memory where there is room."""
     roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES
     folder = Path(tempfile.mkdtemp(prefix="lockgate-test-", dir=MEMORY if roomy else "/tmp"))
-    folder.chmod(0o755)  # The server runs under another account when we are root.
+    if account := server_account():  # We are root; the folder is the server's to remove, too.
+        os.chown(folder, account.pw_uid, account.pw_gid)
     try:
         with (
             EmbeddedPostgres(

@@ -26,10 +26,11 @@ CRASHED = 9  # the exit code of whoever died here
 
 @dataclass(frozen=True)
 class Crash:
-    """Die after the n-th commit of a run, or `inside` the transaction that ends it."""
+    """Die after the n-th commit, inside the transaction that ends a run, or right after that."""
 
     after: int | None = None
     inside_end: bool = False
+    after_end: bool = False
 
 
 class _Counter:
@@ -43,7 +44,8 @@ class _Counter:
         self._count += 1
         named = {name: given.get(name) for name in ("step", "ordinal", "status")}
         self._stage.note("commit", run=given["run_id"], rule=rule, n=self._count, **named)
-        if self._count == self._crash.after:
+        ended = self._crash.after_end and rule == "finish_run"
+        if ended or self._count == self._crash.after:
             self._die(rule)
 
     def ending(self) -> None:

@@ -118,7 +118,8 @@ def visible_text(door: Door, session_id: str, run_id: UUID) -> str:
         run_id,
     )
     chunks = visible([{"sequence": row.sequence, "chunk": row.chunk} for row in rows])
-    return "".join(each["chunk"].get("delta", "") for each in chunks)
+    spoken = (each["chunk"] for each in chunks if each["chunk"]["type"] == "text_delta")
+    return "".join(chunk["delta"] for chunk in spoken)
 
 
 async def collected(chunks: AsyncIterator[dict[str, Any]]) -> list[dict[str, Any]]:

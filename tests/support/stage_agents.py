@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from lockgate import (
+    AfterEntryContext,
     Agent,
     AgentRegistry,
-    AfterEntryContext,
     Hooks,
     RunSettledContext,
     Runtime,
@@ -112,7 +112,6 @@ def staged_hooks(stage: Stage, *, settled: bool) -> Hooks:
 
     settled  with on_run_settled; in a session called *throws* it throws, in *waits* it waits
     """
-
 
     async def after_entry(context: AfterEntryContext) -> None:
         stage.note("after_entry", run=context.run_id, drive=context.drive)

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+
 from tests.support.cluster import Cluster, LentDatabase, running_cluster
 from tests.support.connections import Connection
 

@@ -4,9 +4,9 @@ import re
 from functools import cache
 
 import pytest
-from tests.support.sources import SqlFile, function_files, granted, sql_files
 
 import lockgate_sql
+from tests.support.sources import SqlFile, function_files, granted, sql_files
 
 LONGEST_BODY = 70
 WIDEST_LINE = 100

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from tests.support.door import Door
 from tests.support.proves import case, proves
 

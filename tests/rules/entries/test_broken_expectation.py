@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 import pytest
+
 from tests.support.door import Door
 from tests.support.proves import proves
 

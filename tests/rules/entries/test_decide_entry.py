@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 import pytest
+
 from tests.support.door import Door
 from tests.support.proves import case
 

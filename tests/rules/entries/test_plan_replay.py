@@ -4,6 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+
 from tests.support.door import Door
 from tests.support.proves import case, proves
 

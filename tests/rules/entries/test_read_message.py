@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from tests.support.door import Door
 
 TEXT = [{"type": "text", "text": "hi"}]

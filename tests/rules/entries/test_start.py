@@ -4,6 +4,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+
 from tests.support.cluster import Database
 from tests.support.door import WORKER, Door
 from tests.support.proves import proves

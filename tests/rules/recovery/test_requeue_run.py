@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+
 from tests.support.clock import START, Clock
 from tests.support.door import Door
 from tests.support.proves import case, proves

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+
 from tests.support.clock import Clock
 from tests.support.door import Door
 from tests.support.proves import case, proves

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.support.door import Door
 from tests.support.proves import case
 

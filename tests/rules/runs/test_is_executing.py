@@ -1,6 +1,7 @@
 """When a run counts as executing: what `busy` means to the next entry."""
 
 import pytest
+
 from tests.support.clock import Clock
 from tests.support.door import Door
 from tests.support.proves import case

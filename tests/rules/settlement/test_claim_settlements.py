@@ -4,6 +4,7 @@ from typing import Any
 
 import psycopg
 import pytest
+
 from tests.support.clock import START, Clock
 from tests.support.cluster import Database
 from tests.support.door import Door

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from tests.support.door import Door
 
 DEEPEST = 200  # The border's limit on nesting.

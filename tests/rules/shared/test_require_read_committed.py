@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+
 from tests.support.cluster import Database
 from tests.support.door import Door
 

@@ -1,6 +1,7 @@
 """lockgate.commit_reply: what the model said is saved before any tool runs."""
 
 from psycopg.types.json import Jsonb
+
 from tests.support.door import Door, texts_as_chunks, tool
 from tests.support.proves import case, proves
 

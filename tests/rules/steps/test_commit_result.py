@@ -1,6 +1,7 @@
 """lockgate.commit_result: one tool's result is saved, so its body never runs again."""
 
 import pytest
+
 from tests.support.clock import Clock
 from tests.support.door import Door, Drive, texts_as_chunks, tool
 from tests.support.proves import case, proves

@@ -4,6 +4,7 @@ import json
 
 import psycopg
 import pytest
+
 from tests.support.door import Door, Drive, tool
 from tests.support.proves import proves
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import psycopg
 import pytest
+
 from tests.support.clock import Clock
 from tests.support.door import Door, tool
 from tests.support.proves import case, proves

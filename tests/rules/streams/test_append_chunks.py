@@ -1,6 +1,7 @@
 """lockgate.append_chunks: the hot path of one attempt, fenced and ordered by one statement."""
 
 import pytest
+
 from tests.support.door import Door, texts_as_chunks
 from tests.support.proves import case, proves
 

@@ -1,6 +1,7 @@
 """How a stream ends with its run: a failed run's stream is failed, never ended."""
 
 import pytest
+
 from tests.support.door import Door
 
 

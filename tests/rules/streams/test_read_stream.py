@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+
 from tests.support.door import Door
 from tests.support.proves import case, proves
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from psycopg.types.json import Jsonb
+
 from tests.support.clock import Clock
 from tests.support.door import Door, Drive, tool
 from tests.support.proves import case

@@ -2,6 +2,7 @@
 
 import psycopg
 import pytest
+
 from tests.support.clock import Clock
 from tests.support.cluster import Database
 from tests.support.door import Door

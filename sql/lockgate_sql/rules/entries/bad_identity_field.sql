@@ -1,6 +1,7 @@
 create function lockgate.bad_identity_field(
   p_user_id text,
   p_acting_user_id text,
+  p_tags text[],
   p_metadata jsonb,
   p_parent_session_id text,
   p_root_session_id text
@@ -16,6 +17,7 @@ begin
       or p_user_id <> p_acting_user_id then 'userId'
     when char_length(p_parent_session_id) not between 1 and 256 then 'parentSessionId'
     when char_length(p_root_session_id) not between 1 and 256 then 'rootSessionId'
+    when array_position(p_tags, null) is not null then 'tags'
     when p_metadata is null then null
     when jsonb_typeof(p_metadata) <> 'object'
       or jsonb_path_exists(p_metadata, 'strict $.* ? (@.type() != "string")') then 'metadata'

@@ -27,13 +27,14 @@ declare
   v_digest text;
 begin
   if v_bad_field is null and not (p_user_id is null and p_acting_user_id is null
-    and p_metadata is null
+    and p_tags is null and p_metadata is null
     and p_parent_session_id is null and p_root_session_id is null and p_expect is null
     and p_concurrent_entry is not distinct from 'reject')
   then
     v_bad_field := coalesce(
       lockgate.bad_identity_field(
-        p_user_id => p_user_id, p_acting_user_id => p_acting_user_id, p_metadata => p_metadata,
+        p_user_id => p_user_id, p_acting_user_id => p_acting_user_id, p_tags => p_tags,
+        p_metadata => p_metadata,
         p_parent_session_id => p_parent_session_id, p_root_session_id => p_root_session_id),
       lockgate.bad_plan_field(p_concurrent_entry, p_expect));
   end if;

@@ -48,7 +48,8 @@ begin
   v_entry.bad_field := coalesce(
     lockgate.bad_address_field(p_tenant_id, p_session_id, p_agent_type),
     lockgate.bad_identity_field(
-      p_user_id => p_user_id, p_acting_user_id => p_acting_user_id, p_metadata => p_metadata,
+      p_user_id => p_user_id, p_acting_user_id => p_acting_user_id, p_tags => p_tags,
+      p_metadata => p_metadata,
       p_parent_session_id => p_parent_session_id, p_root_session_id => p_root_session_id),
     case when jsonb_typeof(p_state) <> 'object' then 'state' end);
   if v_entry.bad_field is not null then

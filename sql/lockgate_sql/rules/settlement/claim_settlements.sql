@@ -25,7 +25,8 @@ create function lockgate.claim_settlements(
 as $$
 -- Leases what is due to a consumer, oldest first: every settlement without its mark, those from
 -- before its first claim included. A lease that ran out is offered again. A consumer that calls
--- mark_delivered in the transaction of its own effect has that effect exactly once.
+-- mark_delivered in the transaction of its own effect has that effect exactly once. The first call
+-- of a name registers it; make that one by itself, since it holds up who settles until it commits.
 --
 -- Locks     deliveries rows, skipping what another claim holds
 -- Writes    deliveries; the first claim of a name registers it as a consumer

@@ -1,0 +1,186 @@
+"""Who loses a run writes no more for it; who leaves hands it over; who is told twice does it once."""
+
+from uuid import UUID
+
+from lockgate import RunHandle
+from tests.support.crew import Member
+from tests.support.proves import case
+from tests.support.scene import Scene, call
+from tests.support.seen import seen
+from tests.support.store import dump
+
+SAYS = {"say": "Hello @hold:word world, all is said now."}
+HOLDS = {"calls": [call("hold", gate="body")]}
+
+
+def drive_of(scene: Scene, run: RunHandle) -> UUID:
+    drive_id: UUID = scene.door.run(run.run_id).drive_id
+    return drive_id
+
+
+def returned(scene: Scene, drive_id: UUID) -> str:
+    """Wait until an attempt's workflow has ended, and return what it says of itself."""
+    seen(lambda: scene.door.workflow(drive_id).status == "SUCCESS", f"{drive_id} has ended")
+    row = scene.door.row(
+        "select output from dbos.workflow_output where workflow_uuid = %s", str(drive_id)
+    )
+    return str(row.output)
+
+
+def stored(scene: Scene) -> dict[str, list[str]]:
+    """Return all that is stored of sessions and runs, to the byte."""
+    tables = dump(scene.door.connection)
+    return {
+        name: rows for name, rows in tables.items() if "workers" not in name and "dbos" not in name
+    }
+
+
+def frozen_with(scene: Scene, *runs: RunHandle) -> Member:
+    """Have a worker drive runs up to their gates, and freeze it there."""
+    worker = scene.crew.worker("A")
+    worker.ready()
+    for run in runs:
+        seen(lambda: scene.door.run(run.run_id).owner_id, "it is claimed")  # noqa: B023 - at once.
+    scene.stage.seen("waits", 2)
+    worker.freeze()
+    return worker
+
+
+@case(3)
+def test_a_worker_that_wakes_after_three_leases_writes_no_more(scene: Scene) -> None:
+    runs = (scene.start("s1", SAYS), scene.start("s2", HOLDS, {"say": "After the body."}))
+    drives = [drive_of(scene, run) for run in runs]
+    lost = frozen_with(scene, *runs)
+    taker = scene.crew.worker("B")
+    scene.stage.seen("waits", 2, pid=taker.pid)
+    scene.stage.open("word")
+    scene.stage.open("body")
+    assert [scene.settled(run).status for run in runs] == ["completed", "completed"]
+    before = stored(scene)
+    lost.thaw()
+
+    assert [returned(scene, drive_id) for drive_id in drives] == ['{"outcome":"fenced"}'] * 2
+    assert stored(scene) == before
+    assert scene.text("s1") == "Hello world, all is said now."
+    assert [scene.settlements(run.run_id) for run in runs] == [["completed"], ["completed"]]
+    assert [note["step"] for note in scene.stage.notes("model", pid=lost.pid)] == [1, 1]
+    bodies = scene.stage.notes("tool", name="hold")
+    assert {note["dedupe"] for note in bodies} == {f"{runs[1].run_id}:1:1"}
+    assert {note["pid"] for note in bodies} == {lost.pid, taker.pid}
+
+
+@case(6)
+def test_a_worker_that_is_told_to_leave_hands_its_runs_over_and_stops_none(scene: Scene) -> None:
+    leaving = scene.crew.worker("A", drain_s=0.3)
+    leaving.ready()
+    runs = (scene.start("s1", SAYS), scene.start("s2", HOLDS, {"say": "After the body."}))
+    scene.stage.seen("waits", 2, pid=leaving.pid)
+    taker = scene.crew.worker("B")
+    taker.ready()
+    leaving.terminate()
+    scene.stage.seen("waits", 2, pid=taker.pid)
+    assert leaving.ended() == 0
+    for run in runs:
+        row = scene.door.run(run.run_id)
+        assert (row.status, row.stop_kind, row.attempt) == ("running", None, 2)
+    assert scene.door.rows("select from lockgate_store.recoveries") == []
+    scene.stage.open("word")
+    scene.stage.open("body")
+    assert [scene.settled(run).status for run in runs] == ["completed", "completed"]
+    assert scene.text("s1") == "Hello world, all is said now."
+    assert scene.stage.notes("tool ended", pid=leaving.pid) == []
+
+
+def test_what_ends_within_the_drain_time_is_not_handed_over(scene: Scene) -> None:
+    leaving = scene.crew.worker("A", drain_s=20)
+    leaving.ready()
+    run = scene.start("s1", SAYS)
+    scene.stage.seen("waits", pid=leaving.pid)
+    leaving.terminate()
+    seen(lambda: scene.door.rows("select from lockgate_store.workers where draining"), "it drains")
+    late = scene.start("s2", {"say": "For somebody else."})
+    scene.stage.open("word")
+    assert leaving.ended() == 0
+    assert scene.door.run(run.run_id).status == "completed"
+    assert scene.door.run(run.run_id).attempt == 2, "one attempt, and its end"
+    assert scene.door.run(late.run_id).status == "running"
+    scene.crew.worker("B").ready()
+    assert scene.settled(late).status == "completed"
+
+
+def test_a_workflow_that_is_executed_again_claims_nothing(scene: Scene) -> None:
+    """DBOS may execute a workflow twice; our claim is once per drive_id."""
+    first = scene.crew.worker("A", sweep_every_s=600)
+    first.ready()
+    run = scene.start("s1", SAYS)
+    scene.stage.seen("waits", pid=first.pid)
+    drive_id = drive_of(scene, run)
+    scene.crew.worker("B", sweep_every_s=600).ready()
+    first.freeze()
+    scene.door.set_workflow(run.run_id, status="ENQUEUED")
+    scene.wake()
+    assert returned(scene, drive_id) == '{"outcome":"over"}'
+    row = scene.door.run(run.run_id)
+    assert (row.status, row.attempt, row.drive_id) == ("running", 1, drive_id)
+    assert len(scene.stage.notes("model")) == 1
+
+
+def test_a_workflow_that_is_executed_again_after_the_end_changes_nothing(driven: Scene) -> None:
+    run = driven.start("s1", {"say": "Once."})
+    driven.settled(run)
+    drive_id = drive_of(driven, run)
+    assert returned(driven, drive_id) == '{"outcome":"finished","runStatus":"completed"}'
+    before = stored(driven)
+    driven.door.execute(
+        "delete from dbos.operation_outputs where workflow_uuid = %s", str(drive_id)
+    )
+    driven.door.execute("delete from dbos.workflow_output where workflow_uuid = %s", str(drive_id))
+    driven.door.set_workflow(run.run_id, status="ENQUEUED")
+    driven.wake()
+    assert returned(driven, drive_id) == '{"outcome":"over"}'
+    assert stored(driven) == before
+    assert len(driven.stage.notes("model")) == 1
+
+
+def test_a_drive_that_lost_its_workflow_still_ends_the_run_once(scene: Scene) -> None:
+    """Another worker has executed the workflow as over; the one that drives goes on to the end."""
+    first = scene.crew.worker("A")
+    first.ready()
+    run = scene.start("s1", SAYS)
+    scene.stage.seen("waits", pid=first.pid)
+    drive_id = drive_of(scene, run)
+    scene.door.set_workflow(run.run_id, status="SUCCESS", output='{"outcome":"over"}')
+    seen(lambda: drive_of(scene, run) != drive_id, "the sweep has handed it over")
+    scene.stage.open("word")
+    assert scene.settled(run).status == "completed"
+    assert scene.text("s1") == "Hello world, all is said now."
+    assert scene.settlements(run.run_id) == ["completed"]
+
+
+def test_a_workflow_that_is_cancelled_from_outside_is_an_abort(driven: Scene) -> None:
+    runs = (driven.start("s1", SAYS), driven.start("s2", HOLDS))
+    driven.stage.seen("waits", 2)
+    for run in runs:
+        driven.door.set_workflow(run.run_id, status="CANCELLED")
+    for run in runs:
+        row = driven.settled(run)
+        assert (row.status, row.error_detail["code"]) == ("failed", "framework_cancelled")
+        assert row.error_detail["retryable"] is False
+        assert driven.settlements(run.run_id) == ["failed"]
+    driven.stage.open("word")
+    driven.stage.open("body")
+    again = driven.start("s1", {"say": "It goes on."})
+    assert driven.settled(again).output == "It goes on."
+    assert [m.role for m in driven.door.messages("s2")] == ["user", "assistant", "tool"]
+
+
+def test_a_workflow_that_is_cancelled_at_its_very_end_is_an_abort(scene: Scene) -> None:
+    """The drive meets the cancellation itself, where its end would be recorded."""
+    scene.crew.worker("A", sweep_every_s=2.0).ready()
+    run = scene.start("s1", SAYS)
+    scene.stage.seen("waits")
+    scene.door.set_workflow(run.run_id, status="CANCELLED")
+    scene.stage.open("word")
+    row = scene.settled(run)
+    assert (row.status, row.error_detail["code"]) == ("failed", "framework_cancelled")
+    assert scene.settlements(run.run_id) == ["failed"]
