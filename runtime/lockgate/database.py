@@ -126,9 +126,8 @@ class Database:
             return await rule(conn, *args, **kwargs)
 
     async def wake_workers(self) -> None:
-        """Tell other processes' workers of a committed drive, where a direct URL exists."""
-        if self.direct_url is not None:
-            await self.call(wake_workers)
+        """Tell other processes' workers of a committed drive; those hear it that can listen."""
+        await self.call(wake_workers)
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[AsyncIterator[Any]]:

@@ -31,6 +31,8 @@ class Driver:
     """What a worker gives to its drives.
 
     end       finish_run as a DBOS transactional step
+    slots     how many drives this worker takes at once
+    kick      starts what waits in the queue, once a slot is free
     draining  set once this worker takes no more
     writers   of the attempts under way, so that a stop reaches a model call that says nothing
     """
@@ -38,6 +40,8 @@ class Driver:
     around: Surroundings
     worker_id: str
     end: Callable[..., Awaitable[dict[str, Any]]]
+    slots: int
+    kick: Callable[[], None]
     max_attempts: int = 5
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     writers: dict[UUID, StreamWriter] = field(default_factory=dict)
@@ -48,6 +52,8 @@ class Driver:
     ) -> dict[str, Any]:
         """Drive a run for one attempt, and say how the attempt went."""
         run: dict[str, Any] = {"tenant_id": tenant_id, "session_id": session_id, "run_id": run_id}
+        if len(self.writers) + 1 >= self.slots:
+            self.kick()  # a full worker has left others waiting, and the poll is slow
         if self.draining.is_set():
             return await self._requeue(run, drive_id, "raised", None)
         try:

@@ -14,13 +14,18 @@ from dbos._core import execute_dequeued_workflow
 from dbos._dbos import _get_dbos_instance
 from dbos._utils import GlobalParams, generate_uuid
 
+BACKLOG_S = 0.05  # between two kicks while the queue holds more than this worker has room for
+
 log = structlog.get_logger(__name__)
 
 
-def start_waiting(queue: Queue) -> int:
-    """Claim and start what the queue can start now; not on the drives' own loop."""
+def start_waiting(queue: Queue) -> bool:
+    """Claim and start what the queue can start now, and say whether more may be waiting.
+
+    Not on the drives' own loop: it asks the database with blocking calls.
+    """
     dbos, owner = _get_dbos_instance(), generate_uuid()
-    claimed, _ = dbos._sys_db.start_queued_workflows(
+    claimed, held_back = dbos._sys_db.start_queued_workflows(
         queue,
         GlobalParams.executor_id,
         GlobalParams.app_version,
@@ -30,7 +35,7 @@ def start_waiting(queue: Queue) -> int:
     )
     for status in dbos._sys_db.get_workflow_statuses(claimed) if claimed else []:
         execute_dequeued_workflow(dbos, status, owner)
-    return len(claimed)
+    return bool(claimed) or held_back is not None
 
 
 class Kicker:
@@ -55,6 +60,7 @@ class Kicker:
             await self._wanted.wait()
             self._wanted.clear()
             try:
-                await asyncio.to_thread(start_waiting, self._queue)
+                while await asyncio.to_thread(start_waiting, self._queue):
+                    await asyncio.sleep(BACKLOG_S)
             except Exception:
                 log.warning("kick.failed", exc_info=True)

@@ -21,7 +21,7 @@ from dbos import DBOS, DBOSConfig, Queue
 from lockgate import drives
 from lockgate.attempt import Surroundings
 from lockgate.ending import SERIALIZER, EndStep, sqlalchemy_url
-from lockgate.errors import LockgateError, error_detail
+from lockgate.errors import error_detail
 from lockgate.executor import Runtime
 from lockgate.heartbeat import Heartbeat
 from lockgate.kick import Kicker
@@ -79,6 +79,15 @@ class Worker:
                 are not there: run `lockgate install`
         """
         await self._beat.start()
+        try:
+            await self._take_drives()
+        except BaseException:
+            await self._beat.stop()  # who does not work must not promise to
+            raise
+        self._runtime.hurry()  # what has been waiting need not wait for the first poll
+        log.info("worker.ready", worker_id=self.worker_id)
+
+    async def _take_drives(self) -> None:
         self._end = await EndStep.open(
             self._runtime.database.url, dbos_schema=self.settings.dbos_schema
         )
@@ -92,6 +101,8 @@ class Worker:
             ),
             worker_id=self.worker_id,
             end=self._end,
+            slots=self.settings.concurrency,
+            kick=self._runtime.hurry,
             max_attempts=self.settings.max_attempts,
         )
         drives.use(self._driver)
@@ -104,7 +115,6 @@ class Worker:
             asyncio.create_task(self._repeat(self._hear_stops, STOPS_EVERY_S)),
             asyncio.create_task(self._listen()),
         ]
-        log.info("worker.ready", worker_id=self.worker_id)
 
     async def stop(self) -> None:
         """Take no more, finish what can be finished in the drain time, hand over the rest."""
@@ -169,7 +179,7 @@ class Worker:
         while True:
             try:
                 await act()
-            except LockgateError as error:
+            except Exception as error:  # noqa: BLE001 - a loop that ends would leave a worker deaf.
                 log.warning("worker.loop_failed", error=error_detail(error))
             await asyncio.sleep(every_s)
 

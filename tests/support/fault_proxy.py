@@ -1,0 +1,204 @@
+"""A link between a process and Postgres that breaks where a test says: it knows what was asked.
+
+It passes bytes on, and compares what the client says with the faults that are armed. A fault takes
+effect once, on the connection that said so, and is seen by the test.
+"""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+from tests.support.seen import WITHIN_S
+
+READY_FOR_QUERY = b"Z\x00\x00\x00\x05"  # and a byte that tells of the transaction
+SIZE = 1 << 16
+
+
+@dataclass
+class Fault:
+    """What a client says, part by part, and what then becomes of the link.
+
+    cut         the statement is carried out, and the link is cut before its answer
+    drop        the link is cut before the statement is passed on
+    hold        the answer is held until `release`
+    black_hole  nothing passes any more, either way, and nobody is told
+    """
+
+    what: Literal["cut", "drop", "hold", "black_hole"]
+    said: tuple[bytes, ...]
+    hit: threading.Event = field(default_factory=threading.Event)
+    released: threading.Event = field(default_factory=threading.Event)
+
+    def seen(self) -> None:
+        """Wait until it has taken effect: for a cut, until the statement was carried out."""
+        assert self.hit.wait(WITHIN_S), f"nobody said {self.said}"
+
+    def release(self) -> None:
+        """Let the held answer go."""
+        self.released.set()
+
+
+class Proxy:
+    """One address in front of a database."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        assert parts.port is not None
+        self._target = (str(parts.hostname), parts.port)
+        self._parts = parts
+        self._port = 0
+        self._armed: list[Fault] = []
+        self._links: set[asyncio.Task[None]] = set()
+        self.refuses = False
+        self.connections = 0
+
+    @property
+    def url(self) -> str:
+        """The database's URL that leads through here."""
+        credentials, _, _ = self._parts.netloc.rpartition("@")
+        return self._parts._replace(netloc=f"{credentials}@127.0.0.1:{self._port}").geturl()
+
+    def arm(self, what: Literal["cut", "drop", "hold", "black_hole"], *said: bytes) -> Fault:
+        """Make the next client that says so meet a fault."""
+        fault = Fault(what, said)
+        self._armed.append(fault)
+        return fault
+
+    async def serve(self, started: threading.Event, stop: asyncio.Event) -> None:
+        """Pass on until told to stop."""
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self._port = server.sockets[0].getsockname()[1]
+        started.set()
+        await stop.wait()
+        server.close()
+        for link in [*self._links]:
+            link.cancel()
+        await asyncio.gather(*self._links, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._links.add(task)
+        self.connections += 1
+        try:
+            if not self.refuses:
+                there = await asyncio.open_connection(*self._target)
+                await _Link(self, (reader, writer), there).run()
+        except OSError:
+            pass  # The database is not there, and the client learns it by the closed link.
+        finally:
+            self._links.discard(task)
+            writer.close()
+
+    def takes(self, fault: Fault) -> bool:
+        """Give a fault to the connection that met it; another may have been first."""
+        if fault not in self._armed:
+            return False
+        self._armed.remove(fault)
+        return True
+
+    @property
+    def armed(self) -> list[Fault]:
+        """The faults that nobody has met yet."""
+        return [*self._armed]
+
+
+Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class _Link:
+    """One connection through the proxy."""
+
+    def __init__(self, proxy: Proxy, client: Ends, server: Ends) -> None:
+        self._proxy = proxy
+        self._client = client
+        self._server = server
+        self._progress: dict[int, int] = {}
+        self._fault: Fault | None = None
+        self._heard = b""
+
+    async def run(self) -> None:
+        """Pass on until one side closes or a fault cuts."""
+        pumps = [asyncio.create_task(self._up()), asyncio.create_task(self._down())]
+        try:
+            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for pump in pumps:
+                pump.cancel()
+            await asyncio.gather(*pumps, return_exceptions=True)
+            self._server[1].close()
+            with suppress(OSError):
+                await self._server[1].wait_closed()
+
+    async def _up(self) -> None:
+        while data := await self._client[0].read(SIZE):
+            fault = self._met(data)
+            if fault is not None:
+                if fault.what in ("drop", "black_hole"):
+                    fault.hit.set()
+                if fault.what == "drop":
+                    return
+                self._fault = fault
+            if self._fault is None or self._fault.what != "black_hole":
+                self._server[1].write(data)
+                await self._server[1].drain()
+
+    async def _down(self) -> None:
+        while data := await self._server[0].read(SIZE):
+            fault = self._fault
+            if fault is not None and fault.what == "black_hole":
+                continue
+            if fault is not None and await self._breaks(fault, data):
+                return
+            if fault is None or fault.what == "hold":
+                self._client[1].write(data)
+                await self._client[1].drain()
+
+    async def _breaks(self, fault: Fault, data: bytes) -> bool:
+        """Do what the fault says with an answer; whether the link ends with it."""
+        if fault.what == "hold":
+            fault.hit.set()
+            while not fault.released.is_set():
+                await asyncio.sleep(0.005)
+            self._fault = None
+            return False
+        self._heard += data
+        if READY_FOR_QUERY not in self._heard:
+            return False
+        fault.hit.set()
+        return True
+
+    def _met(self, data: bytes) -> Fault | None:
+        for fault in self._proxy.armed:
+            place = self._progress.get(id(fault), 0)
+            while place < len(fault.said) and fault.said[place] in data:
+                place += 1
+            self._progress[id(fault)] = place
+            if place == len(fault.said) and self._proxy.takes(fault):
+                return fault
+        return None
+
+
+@contextmanager
+def proxy_to(url: str) -> Iterator[Proxy]:
+    """Lend a proxy to a database, in a thread of its own."""
+    proxy, started = Proxy(url), threading.Event()
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(proxy.serve(started, stop))
+
+    thread = threading.Thread(target=run, name="fault-proxy")
+    thread.start()
+    assert started.wait(WITHIN_S)
+    try:
+        yield proxy
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(WITHIN_S)
