@@ -19,6 +19,9 @@ FOLDERS = ("tidy", "contract", "rules", "races", "runtime", "api", "stateful", "
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
+        "--print-tables", action="store_true", help="write the printed tables of the pages anew"
+    )
+    parser.addoption(
         "--pg-bin",
         type=Path,
         metavar="DIR",

@@ -7,6 +7,7 @@ would do anyway, through the same claim: a kick that fails or races the poll cha
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import structlog
 from dbos import Queue
@@ -14,35 +15,42 @@ from dbos._core import execute_dequeued_workflow
 from dbos._dbos import _get_dbos_instance
 from dbos._utils import GlobalParams, generate_uuid
 
-BACKLOG_S = 0.05  # between two kicks while the queue holds more than this worker has room for
+from lockgate.errors import error_detail
+
+BACKLOG_S = 0.05  # between two kicks while the queue may hold more than this worker has room for
 
 log = structlog.get_logger(__name__)
 
 
-def start_waiting(queue: Queue) -> bool:
-    """Claim and start what the queue can start now, and say whether more may be waiting.
+def start_waiting(queue: Queue, slots: int) -> bool:
+    """Claim and start what the queue can start now, and say whether that filled every slot.
 
     Not on the drives' own loop: it asks the database with blocking calls.
     """
     dbos, owner = _get_dbos_instance(), generate_uuid()
-    claimed, held_back = dbos._sys_db.start_queued_workflows(
+    running = dbos._active_workflows_set.count_for_queue(queue.name)
+    claimed, _ = dbos._sys_db.start_queued_workflows(
         queue,
         GlobalParams.executor_id,
         GlobalParams.app_version,
         None,
-        dbos._active_workflows_set.count_for_queue(queue.name),
+        running,
         owner_xid=owner,
     )
     for status in dbos._sys_db.get_workflow_statuses(claimed) if claimed else []:
         execute_dequeued_workflow(dbos, status, owner)
-    return bool(claimed) or held_back is not None
+    return running + len(claimed) >= slots
 
 
 class Kicker:
-    """Kicks a queue when asked; kicks asked for meanwhile become one."""
+    """Kicks a queue when asked, and again while it holds more than there is room for.
 
-    def __init__(self, queue: Queue) -> None:
+    Kicks asked for meanwhile become one.
+    """
+
+    def __init__(self, queue: Queue, slots: int) -> None:
         self._queue = queue
+        self._slots = slots
         self._wanted = asyncio.Event()
         self._task = asyncio.create_task(self._run())
 
@@ -56,11 +64,13 @@ class Kicker:
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
+        is_full = False
         while True:
-            await self._wanted.wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(BACKLOG_S if is_full else None):
+                    await self._wanted.wait()
             self._wanted.clear()
             try:
-                while await asyncio.to_thread(start_waiting, self._queue):
-                    await asyncio.sleep(BACKLOG_S)
-            except Exception:
-                log.warning("kick.failed", exc_info=True)
+                is_full = await asyncio.to_thread(start_waiting, self._queue, self._slots)
+            except Exception as error:  # noqa: BLE001 - the poll is the guarantee; this, a hint.
+                log.warning("kick.failed", error=error_detail(error))

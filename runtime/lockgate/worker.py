@@ -107,7 +107,7 @@ class Worker:
         )
         drives.use(self._driver)
         queue = await self._launch()
-        self._kicker = Kicker(queue)
+        self._kicker = Kicker(queue, self.settings.concurrency)
         self._runtime.kick = self._kicker.kick
         self._loops = [
             asyncio.create_task(self._repeat(self._sweep, self.settings.sweep_every_s)),

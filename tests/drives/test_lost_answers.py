@@ -7,7 +7,7 @@ from tests.support.fault_proxy import Proxy, proxy_to
 from tests.support.proves import case
 from tests.support.scene import SCRIPTED, Scene, call, said
 
-from lockgate import RunHandle
+from lockgate import EntryRefused, RunHandle
 
 SAID = "All is done, " + "word by word " * 14 + "to the end."
 TURNS = (
@@ -46,3 +46,53 @@ def test_a_rule_whose_answer_is_lost_has_one_effect(
     bodies = [note["dedupe"] for note in scene.stage.notes("tool")]
     assert set(bodies) == {f"{run.run_id}:1:1"}
     assert len(scene.stage.notes("model")) == 2
+
+
+def interrupted(scene: Scene, run: RunHandle) -> None:
+    """Record a stop on a run, as an entry that interrupts it does."""
+    hasty = scene.runtime(concurrent_entry="interrupt_previous", concurrent_entry_timeout_ms=1)
+    with pytest.raises(EntryRefused):
+        scene.run(hasty.start("s1", SCRIPTED, said({"say": "Never."})))
+    assert scene.door.run(run.run_id).stop_kind == "interrupt"
+
+
+def stop_is_heard(proxy: Proxy) -> None:
+    """Wait until the worker has asked for stops, and once more, after one was recorded."""
+    for _ in range(2):
+        proxy.arm("see", b"lockgate.list_stops(").seen()
+
+
+def test_a_stop_that_meets_a_result_on_its_way_keeps_the_attempt(
+    scene: Scene, proxy: Proxy
+) -> None:
+    """The result is committed and its answer is not there yet, when the stop cancels the tools."""
+    scene.crew.worker("A", url=proxy.url).ready()
+    fault = proxy.arm("hold", b"lockgate.commit_result(")
+    run = scene.start("s1", {"calls": [call("add", a=1, b=2), call("hold", gate="never")]})
+    fault.seen()
+    interrupted(scene, run)
+    scene.stage.seen("waits", gate="never")
+    stop_is_heard(proxy)
+    fault.release()
+    row = scene.settled(run)
+    assert (row.status, row.attempt) == ("interrupted", 2), "its own attempt ended it"
+    assert [part["success"] for part in scene.door.messages()[2].content] == [True, False]
+
+
+def test_a_stop_that_meets_chunks_on_their_way_keeps_what_was_said(
+    scene: Scene, proxy: Proxy
+) -> None:
+    """A full batch is committed and its answer is not there yet, when the stop cancels the call."""
+    scene.crew.worker("A", url=proxy.url).ready()
+    fault = proxy.arm("hold", b"lockgate.append_chunks(")
+    words = " ".join(str(number) for number in range(40))
+    run = scene.start("s1", {"say": f"{words} @hold:never"})
+    fault.seen()
+    interrupted(scene, run)
+    stop_is_heard(proxy)
+    fault.release()
+    row = scene.settled(run)
+    assert (row.status, row.attempt) == ("interrupted", 2), "its own attempt ended it"
+    (reply,) = [m for m in scene.door.messages() if m.role == "assistant"]
+    assert words.startswith(reply.content[0]["text"].strip())
+    assert scene.text("s1").strip() == reply.content[0]["text"].strip()

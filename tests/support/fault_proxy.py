@@ -7,13 +7,14 @@ effect once, on the connection that said so, and is seen by the test.
 import asyncio
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from tests.support.seen import WITHIN_S
 
+What: TypeAlias = Literal["cut", "drop", "hold", "see", "black_hole"]
 READY_FOR_QUERY = b"Z\x00\x00\x00\x05"  # and a byte that tells of the transaction
 SIZE = 1 << 16
 
@@ -25,10 +26,11 @@ class Fault:
     cut         the statement is carried out, and the link is cut before its answer
     drop        the link is cut before the statement is passed on
     hold        the answer is held until `release`
+    see         nothing breaks: the test only learns that it was said
     black_hole  nothing passes any more, either way, and nobody is told
     """
 
-    what: Literal["cut", "drop", "hold", "black_hole"]
+    what: What
     said: tuple[bytes, ...]
     hit: threading.Event = field(default_factory=threading.Event)
     released: threading.Event = field(default_factory=threading.Event)
@@ -62,7 +64,7 @@ class Proxy:
         credentials, _, _ = self._parts.netloc.rpartition("@")
         return self._parts._replace(netloc=f"{credentials}@127.0.0.1:{self._port}").geturl()
 
-    def arm(self, what: Literal["cut", "drop", "hold", "black_hole"], *said: bytes) -> Fault:
+    def arm(self, what: What, *said: bytes) -> Fault:
         """Make the next client that says so meet a fault."""
         fault = Fault(what, said)
         self._armed.append(fault)
@@ -79,11 +81,14 @@ class Proxy:
             link.cancel()
         await asyncio.gather(*self._links, return_exceptions=True)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._links.add(task)
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        # A task of our own: asyncio complains of one that it made and that we cancel.
+        link = asyncio.create_task(self._link(reader, writer))
+        self._links.add(link)
+        link.add_done_callback(self._links.discard)
+
+    async def _link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             if not self.refuses:
                 there = await asyncio.open_connection(*self._target)
@@ -91,8 +96,7 @@ class Proxy:
         except OSError:
             pass  # The database is not there, and the client learns it by the closed link.
         finally:
-            self._links.discard(task)
-            writer.close()
+            writer.transport.abort()
 
     def takes(self, fault: Fault) -> bool:
         """Give a fault to the connection that met it; another may have been first."""
@@ -129,20 +133,20 @@ class _Link:
         finally:
             for pump in pumps:
                 pump.cancel()
+            self._server[1].transport.abort()
+            self._client[1].transport.abort()
             await asyncio.gather(*pumps, return_exceptions=True)
-            self._server[1].close()
-            with suppress(OSError):
-                await self._server[1].wait_closed()
 
     async def _up(self) -> None:
         while data := await self._client[0].read(SIZE):
             fault = self._met(data)
             if fault is not None:
-                if fault.what in ("drop", "black_hole"):
+                if fault.what in ("drop", "see", "black_hole"):
                     fault.hit.set()
                 if fault.what == "drop":
                     return
-                self._fault = fault
+                if fault.what != "see":
+                    self._fault = fault
             if self._fault is None or self._fault.what != "black_hole":
                 self._server[1].write(data)
                 await self._server[1].drain()
