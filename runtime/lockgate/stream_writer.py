@@ -67,6 +67,11 @@ class StreamWriter:
 
     async def drain(self) -> None:
         """Return once everything that was put is stored."""
+        # Shielded, as commit is: a stop cancels whoever waits here. A commit whose answer nobody
+        # took would leave our head behind, and the next one would take us for fenced.
+        await asyncio.shield(self._drain())
+
+    async def _drain(self) -> None:
         async with self._lock:
             while self._pending:
                 batch = self._pending[:BATCH]
@@ -86,6 +91,9 @@ class StreamWriter:
         The chunks are part of its commit, and its answer says where it has left the stream.
         Errors  RunSuperseded when the attempt is over
         """
+        return await asyncio.shield(self._commit(rule))
+
+    async def _commit(self, rule: Callable[[list[str]], Awaitable[StepResult]]) -> StepResult:
         async with self._lock:
             self._raise_failure()
             chunks = self._pending[:]

@@ -1,12 +1,55 @@
-"""What the tests of drives share: a scene of their own, and a worker in it."""
+"""What the cases share: two server processes A and B on one database, and a client of each.
+
+The agents play scripts on a stage; their models and tools are counted, whichever process ran them.
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.support.clients import Client, clients_of
 from tests.support.cluster import Database
+from tests.support.crew import Member
+from tests.support.door import Door
+from tests.support.fault_proxy import Proxy, proxy_to
 from tests.support.scene import Scene, scene_of
+from tests.support.stage import Stage
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two servers that share a database, and what a test needs beside them."""
+
+    a: Client
+    b: Client
+    members: tuple[Member, Member]
+    scene: Scene
+
+    @property
+    def door(self) -> Door:
+        return self.scene.door
+
+    @property
+    def stage(self) -> Stage:
+        return self.scene.stage
+
+    def models(self, run_id: str) -> int:
+        """Return how often the model was called for a run."""
+        return len(self.stage.notes("model", run=run_id))
+
+    def runs(self, session_id: str) -> int:
+        return self._count("runs", session_id)
+
+    def inputs(self, session_id: str) -> list[str]:
+        """Return the user's texts that are stored, in their order."""
+        messages = [m for m in self.door.messages(session_id) if m.role == "user"]
+        return ["".join(part["text"] for part in m.content) for m in messages]
+
+    def _count(self, table: str, session_id: str) -> int:
+        query = f"select count(*) as n from lockgate_store.{table} where session_id = %s"
+        return int(self.door.row(query, session_id).n)
 
 
 @pytest.fixture
@@ -17,7 +60,17 @@ def scene(clean_database: Database, tmp_path: Path) -> Iterator[Scene]:
 
 
 @pytest.fixture
-def driven(scene: Scene) -> Scene:
-    """A scene in which one worker drives."""
-    scene.crew.worker().ready()
-    return scene
+def proxy(scene: Scene) -> Iterator[Proxy]:
+    """A link to the database that can break."""
+    with proxy_to(scene.url) as proxy:
+        yield proxy
+        scene.crew.close()
+
+
+@pytest.fixture
+def pair(scene: Scene) -> Iterator[Pair]:
+    """A and B."""
+    members = (scene.crew.server("A"), scene.crew.server("B"))
+    with clients_of(*(member.ready() for member in members)) as (a, b):
+        yield Pair(a, b, members, scene)
+        scene.crew.close()

@@ -6,7 +6,8 @@ from uuid import uuid4
 import pytest
 
 from lockgate import EntryRefused, RequestAlreadyCompleted, RequestKeyConflict, RunHandle
-from tests.support.scene import SCRIPTED, Scene, call, collected, said
+from tests.support.scene import Scene, call, collected, said
+from tests.support.stage_agents import SCRIPTED
 
 HELD = {"say": "One @hold:middle two."}
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from lockgate import EntryRefused, RunHandle, Runtime
-from tests.support.scene import SCRIPTED, Scene, call, said
+from tests.support.scene import Scene, call, said
+from tests.support.stage_agents import SCRIPTED
 
 HELD = {"say": "So far so good, @hold:never and more."}
 

@@ -1,4 +1,4 @@
-"""Who loses a run writes no more for it; who leaves hands it over; who is told twice does it once."""
+"""A lost run is not written to, one that is handed over goes on, and none is done twice."""
 
 from uuid import UUID
 
@@ -16,15 +16,6 @@ HOLDS = {"calls": [call("hold", gate="body")]}
 def drive_of(scene: Scene, run: RunHandle) -> UUID:
     drive_id: UUID = scene.door.run(run.run_id).drive_id
     return drive_id
-
-
-def returned(scene: Scene, drive_id: UUID) -> str:
-    """Wait until an attempt's workflow has ended, and return what it says of itself."""
-    seen(lambda: scene.door.workflow(drive_id).status == "SUCCESS", f"{drive_id} has ended")
-    row = scene.door.row(
-        "select output from dbos.workflow_output where workflow_uuid = %s", str(drive_id)
-    )
-    return str(row.output)
 
 
 def stored(scene: Scene) -> dict[str, list[str]]:
@@ -59,7 +50,7 @@ def test_a_worker_that_wakes_after_three_leases_writes_no_more(scene: Scene) -> 
     before = stored(scene)
     lost.thaw()
 
-    assert [returned(scene, drive_id) for drive_id in drives] == ['{"outcome":"fenced"}'] * 2
+    assert [scene.returned(drive_id) for drive_id in drives] == ['{"outcome":"fenced"}'] * 2
     assert stored(scene) == before
     assert scene.text("s1") == "Hello world, all is said now."
     assert [scene.settlements(run.run_id) for run in runs] == [["completed"], ["completed"]]
@@ -119,7 +110,7 @@ def test_a_workflow_that_is_executed_again_claims_nothing(scene: Scene) -> None:
     first.freeze()
     scene.door.set_workflow(run.run_id, status="ENQUEUED")
     scene.wake()
-    assert returned(scene, drive_id) == '{"outcome":"over"}'
+    assert scene.returned(drive_id) == '{"outcome":"over"}'
     row = scene.door.run(run.run_id)
     assert (row.status, row.attempt, row.drive_id) == ("running", 1, drive_id)
     assert len(scene.stage.notes("model")) == 1
@@ -129,7 +120,7 @@ def test_a_workflow_that_is_executed_again_after_the_end_changes_nothing(driven:
     run = driven.start("s1", {"say": "Once."})
     driven.settled(run)
     drive_id = drive_of(driven, run)
-    assert returned(driven, drive_id) == '{"outcome":"finished","runStatus":"completed"}'
+    assert driven.returned(drive_id) == '{"outcome":"finished","runStatus":"completed"}'
     before = stored(driven)
     driven.door.execute(
         "delete from dbos.operation_outputs where workflow_uuid = %s", str(drive_id)
@@ -137,7 +128,7 @@ def test_a_workflow_that_is_executed_again_after_the_end_changes_nothing(driven:
     driven.door.execute("delete from dbos.workflow_output where workflow_uuid = %s", str(drive_id))
     driven.door.set_workflow(run.run_id, status="ENQUEUED")
     driven.wake()
-    assert returned(driven, drive_id) == '{"outcome":"over"}'
+    assert driven.returned(drive_id) == '{"outcome":"over"}'
     assert stored(driven) == before
     assert len(driven.stage.notes("model")) == 1
 

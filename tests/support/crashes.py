@@ -60,7 +60,8 @@ class _Counter:
 def arm(crash: Crash, stage: Stage) -> None:
     """Make this process die there."""
     counter = _Counter(crash, stage)
-    call_once, end, finish = Database.call_once, EndStep.__call__, EndStep._finish
+    call_once, end = Database.call_once, EndStep.__call__
+    finish_inside = EndStep._finish
 
     async def counted_call(self: Database, rule: Any, /, *args: Any, **given: Any) -> Any:
         answer = await call_once(self, rule, *args, **given)
@@ -73,8 +74,8 @@ def arm(crash: Crash, stage: Stage) -> None:
         counter.committed("finish_run", given)
         return answer
 
-    async def cut_finish(self: EndStep, given: dict[str, Any]) -> dict[str, Any]:
-        answer = await finish(self, given)
+    async def cut_finish(self: EndStep, finish: dict[str, Any]) -> dict[str, Any]:
+        answer = await finish_inside(self, finish)
         counter.ending()
         return answer
 

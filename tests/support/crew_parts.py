@@ -33,8 +33,11 @@ class Part:
     kind      worker, server (with more words of the command line), or act (a function)
     settled   whether its runtime has an on_run_settled
     waits_s   before a model call is repeated
+    admits    whether it has a before_entry, which refuses while the gate `refuses` is open
     options   of its Runtime
+    settings  of the command, by their names
     crash     where it dies
+    prepare   called in the process before anything else
     """
 
     name: str
@@ -46,10 +49,13 @@ class Part:
     drain_s: float = 0.5
     max_attempts: int = 5
     settled: bool = False
+    admits: bool = False
     waits_s: tuple[float, ...] = (0.01, 0.01, 0.01)
     words: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
     crash: Crash | None = None
+    prepare: Callable[[], None] | None = None
     act: Callable[..., Any] | None = None
     args: tuple[Any, ...] = ()
 
@@ -63,6 +69,8 @@ def play(part: Part, folder: Path) -> None:
     stage = Stage(folder)
     configure_logs("info")
     lockgate.model.RETRY_WAITS_S = part.waits_s  # type: ignore[assignment]  # three by default
+    if part.prepare is not None:
+        part.prepare()
     if part.crash is not None:
         arm(part.crash, stage)
     if part.kind == "worker":
@@ -80,9 +88,7 @@ async def _work(part: Part, stage: Stage) -> None:
     """Drive runs until told to leave, as `lockgate work` does."""
     told = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told.set)
-    own = await staged_runtime(stage, settled=part.settled, **part.options).open(
-        part.url, direct_url=part.url
-    )
+    own = await _runtime(part, stage).open(part.url, direct_url=part.url)
     worker = Worker(
         own,
         WorkerSettings(
@@ -104,9 +110,14 @@ async def _work(part: Part, stage: Stage) -> None:
 def _serve(part: Part, stage: Stage) -> None:
     """Run the command itself, over the agents of the tests."""
     global runtime
-    runtime = staged_runtime(stage, settled=part.settled, **part.options)
-    os.environ["LOCKGATE_DATABASE_URL"] = part.url
+    runtime = _runtime(part, stage)
+    for name, value in {"database_url": part.url, **part.settings}.items():
+        os.environ[f"LOCKGATE_{name.upper()}"] = value
     sys.argv = ["lockgate", "serve", "--allow-unauthenticated", "--port", "0"]
     sys.argv += ["--agents", f"{__name__}:runtime", "--lease-ms", str(part.lease_ms)]
     sys.argv += ["--drain-s", str(part.drain_s), *part.words]
     lockgate_ops.command.main()
+
+
+def _runtime(part: Part, stage: Stage) -> Runtime:
+    return staged_runtime(stage, settled=part.settled, admits=part.admits, **part.options)

@@ -39,7 +39,7 @@ class Scene:
 
     def runtime(self, url: str | None = None, **options: Any) -> Runtime:
         """Open one more runtime in this process, which tells the workers what it has started."""
-        made = self.run(staged_runtime(self.stage, settled=False, **options).open(url or self.url))
+        made = self.run(staged_runtime(self.stage, **options).open(url or self.url))
         self._stack.callback(lambda: self.run(made.close()))
         made.kick = self.wake
         return made
@@ -64,6 +64,14 @@ class Scene:
             lambda: row if (row := self.door.run(run_id)).status != "running" else None,
             f"{run_id} has settled",
         )
+
+    def returned(self, drive_id: UUID) -> str:
+        """Wait until an attempt's workflow has ended, and return what it says of itself."""
+        seen(lambda: self.door.workflow(drive_id).status == "SUCCESS", f"{drive_id} has ended")
+        row = self.door.row(
+            "select output from dbos.workflow_output where workflow_uuid = %s", str(drive_id)
+        )
+        return str(row.output)
 
     def settlements(self, run_id: UUID) -> list[str]:
         """Return the statuses in which a run has settled."""

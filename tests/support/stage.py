@@ -53,14 +53,21 @@ class Stage:
 
     def opens(self, gate: str) -> bool:
         """Open a gate, and say whether it was closed."""
-        was_open = self._gate(gate).exists()
+        was_open = self.is_open(gate)
         self.open(gate)
         return not was_open
+
+    def is_open(self, gate: str) -> bool:
+        return self._gate(gate).exists()
+
+    def close(self, gate: str) -> None:
+        """Close a gate again."""
+        self._gate(gate).unlink(missing_ok=True)
 
     async def passed(self, gate: str) -> None:
         """Wait at a gate; that somebody waits there is noted."""
         self.note("waits", gate=gate)
-        while not self._gate(gate).exists():
+        while not self.is_open(gate):
             await asyncio.sleep(LOOK_EVERY_S)
 
     def _gate(self, gate: str) -> Path:

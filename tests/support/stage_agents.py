@@ -4,6 +4,7 @@ The model plays the script in the user's message, and knows some words in a `say
   @hold:NAME   waits at a gate
   @break:NAME  ends the stream without its finish, the first time
   @raw:TEXT    one delta, in Python's escapes, so that it may hold what a script may not
+  @pace:S      that many seconds before each word from here on
 """
 
 import asyncio
@@ -11,11 +12,15 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+from litestar import Response
+
 from lockgate import (
     AfterEntryContext,
     Agent,
     AgentRegistry,
+    BeforeEntryContext,
     Hooks,
+    Refuse,
     RunSettledContext,
     Runtime,
     ToolContext,
@@ -24,9 +29,12 @@ from lockgate import (
 )
 from lockgate.models.protocol import ModelEvent, ModelRequest, TextDelta
 from lockgate.models.scripted import ScriptedModel
+from lockgate_api import Principal
 from tests.support.stage import Stage
 
 SCRIPTED = "scripted"
+# What must never be read outside of the process, in the spellings of real accidents.
+SECRET = "postgres://app:p%40ss/w:rd@10.0.0.5/db host=db password='a b' /srv/keys/app.pem"
 ODD_RESULTS: dict[str, Any] = {
     "numbers": {"score": float("nan"), "ok": 1, "big": float("inf")},
     "nul": {"a\x00b": "c\x00d"},
@@ -45,6 +53,7 @@ class StagedModel:
         """Play the turn that the history has come to."""
         run_id = next(m.run_id for m in reversed(request.messages) if m.role == "user")
         self._stage.note("model", run=run_id, step=request.step, messages=len(request.messages))
+        pace_s = 0.0
         async for event in ScriptedModel().stream(request):
             word = event.text.strip() if isinstance(event, TextDelta) else ""
             if word.startswith("@break:"):
@@ -52,9 +61,13 @@ class StagedModel:
                     return
             elif word.startswith("@hold:"):
                 await self._stage.passed(word.removeprefix("@hold:"))
+            elif word.startswith("@pace:"):
+                pace_s = float(word.removeprefix("@pace:"))
             elif word.startswith("@raw:"):
                 yield TextDelta(word.removeprefix("@raw:").encode().decode("unicode_escape"))
             else:
+                if pace_s:
+                    await asyncio.sleep(pace_s)
                 yield event
 
 
@@ -107,11 +120,20 @@ def staged_agents(stage: Stage) -> list[Agent]:
     ]
 
 
-def staged_hooks(stage: Stage, *, settled: bool) -> Hooks:
+def staged_hooks(stage: Stage, *, settled: bool, admits: bool) -> Hooks:
     """Make hooks that note what they are told. What they do follows from the session's id.
 
     settled  with on_run_settled; in a session called *throws* it throws, in *waits* it waits
+    admits   with before_entry, which refuses while the gate `refuses` is open
     """
+
+    async def before_entry(context: BeforeEntryContext) -> Refuse | None:
+        stage.note("before_entry", session=context.session_id)
+        if "throws" in context.session_id:
+            raise RuntimeError(f"before_entry throws {SECRET}")
+        if stage.is_open("refuses"):
+            return Refuse(Response({"quota": 0}, status_code=403))
+        return None
 
     async def after_entry(context: AfterEntryContext) -> None:
         stage.note("after_entry", run=context.run_id, drive=context.drive)
@@ -133,18 +155,30 @@ def staged_hooks(stage: Stage, *, settled: bool) -> Hooks:
         if "throws" in context.session_id:
             raise RuntimeError("on_run_settled throws")
 
-    return Hooks(after_entry=after_entry, on_run_settled=on_run_settled if settled else None)
+    return Hooks(
+        before_entry=before_entry if admits else None,
+        after_entry=after_entry,
+        on_run_settled=on_run_settled if settled else None,
+    )
 
 
-def staged_runtime(stage: Stage, *, settled: bool = True, **options: Any) -> Runtime:
+def as_told(request: Any) -> Principal:
+    """Authenticate by two headers: whose request it is, and of which tenant."""
+    return Principal(request.headers.get("x-tenant", ""), request.headers.get("x-user"))
+
+
+def staged_runtime(
+    stage: Stage, *, settled: bool = False, admits: bool = False, **options: Any
+) -> Runtime:
     """Make the runtime of a process on stage; `options` are those of Runtime."""
     agents = AgentRegistry(staged_agents(stage))
 
     def fails(context: Any) -> Agent:
         stage.note("factory", run=context.run_id, purpose=context.purpose)
-        if (stage.folder / "factory.mended").exists():
+        if stage.is_open("mended"):
             return staged_agents(stage)[0]
-        raise RuntimeError("the factory fails: postgres://app:p%40ss/w:rd@10.0.0.5/db")
+        raise RuntimeError(f"the factory fails {SECRET}")
 
     agents.register_factory("factory", fails)
-    return Runtime(agents, hooks=staged_hooks(stage, settled=settled), **options)
+    hooks = staged_hooks(stage, settled=settled, admits=admits)
+    return Runtime(agents, hooks=hooks, **options)
