@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from tests.cases.conftest import Pair
 from tests.support.clients import clients_of, text_of
 from tests.support.fault_proxy import Proxy

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+
 from tests.cases.conftest import Pair
 from tests.support.connections import Connection
 from tests.support.proves import case

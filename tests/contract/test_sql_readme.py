@@ -6,8 +6,9 @@
 import re
 from pathlib import Path
 
-import lockgate_sql
 import pytest
+
+import lockgate_sql
 
 PAGE = Path(lockgate_sql.__file__).parent / "README.md"
 
