@@ -68,6 +68,15 @@ def proxy(scene: Scene) -> Iterator[Proxy]:
 
 
 @pytest.fixture
+def split(scene: Scene) -> Iterator[Pair]:
+    """A only answers requests; B drives."""
+    members = (scene.crew.server("A", "--no-worker"), scene.crew.server("B"))
+    with clients_of(*(member.ready() for member in members)) as (a, b):
+        yield Pair(a, b, members, scene)
+        scene.crew.close()
+
+
+@pytest.fixture
 def pair(scene: Scene) -> Iterator[Pair]:
     """A and B."""
     members = (scene.crew.server("A"), scene.crew.server("B"))

@@ -8,10 +8,10 @@ from tests.support.seen import seen
 
 
 @case(7)
-@rounds(4, 100)
+@rounds(3, 100)
 def test_a_run_that_starts_with_its_app_has_one_drive(scene: Scene, rounds: int) -> None:
     """A worker sweeps without pause; each round an app starts, and is asked at once."""
-    sweeping = scene.crew.worker("sweeps", sweep_every_s=0.0)
+    sweeping = scene.crew.worker("sweeps", sweep_every_s=0.02)
     sweeping.ready()
     for number in range(rounds):
         app = scene.crew.server(f"app-{number}")

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 from tests.cases.conftest import Pair
@@ -25,7 +26,7 @@ def test_who_dies_before_its_commit_leaves_the_key_to_the_next(pair: Pair) -> No
     """Another process holds the session's row in its own start of the same request."""
     pair.door.create_session("s1", agent_type=SCRIPTED)
     with (
-        pair.scene.database.connect(autocommit=False) as winner,
+        closing(pair.scene.database.connect(autocommit=False)) as winner,
         ThreadPoolExecutor() as threads,
     ):
         winner.execute(

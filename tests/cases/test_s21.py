@@ -10,6 +10,7 @@ import pytest
 
 from tests.cases.conftest import Pair
 from tests.support.connections import Connection
+from tests.support.lives import end_life
 from tests.support.proves import case
 from tests.support.scene import script
 from tests.support.seen import seen
@@ -88,7 +89,7 @@ def test_a_session_that_goes_meanwhile_is_made_anew(idle: Pair) -> None:
         idle.scene.database.connect(autocommit=False) as stranger,
         ThreadPoolExecutor() as threads,
     ):
-        stranger.execute("delete from lockgate_store.sessions where session_id = 's1'")
+        end_life(stranger, "s1")
         answer = threads.submit(idle.a.start, "s1", HELLO, key="k1")
         seen(lambda: idle.door.rows(WAITING), "A waits for the row")
         stranger.commit()
