@@ -23,6 +23,8 @@ from lockgate_api.paths import SESSION_ID
 
 MAX_ID = 256  # characters of a session's or a user's id: indexed text
 MAX_AGENT_TYPE = 128  # characters, likewise
+MAX_LIST = 1_000  # messages of one entry, and parts of one message
+MAX_TAGS = 64
 MAX_SEQUENCE = 2**62  # past any stream's head, and still a number that Postgres can add to
 BAD_BODY = "Invalid request body"
 
@@ -35,6 +37,7 @@ _CURSOR = re.compile(r"([0-9]{1,64})(?:-([A-Za-z0-9]{1,64}))?")
 Id = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
 AgentType = Annotated[str, Field(min_length=1, max_length=MAX_AGENT_TYPE)]
 Text = Annotated[str, Field(min_length=1)]
+Label = Annotated[str, Field(max_length=MAX_ID)]
 Body = TypeVar("Body")
 
 
@@ -73,7 +76,7 @@ class UserMessage(TypedDict):
     __pydantic_config__ = _STRICT  # type: ignore[misc]
 
     role: Literal["user"]
-    content: Text | Annotated[list[Part], Field(min_length=1)]
+    content: Text | Annotated[list[Part], Field(min_length=1, max_length=MAX_LIST)]
     id: NotRequired[str]
 
 
@@ -82,7 +85,7 @@ class StartInput(TypedDict):
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
 
-    message: Text | Annotated[list[UserMessage], Field(min_length=1)]
+    message: Text | Annotated[list[UserMessage], Field(min_length=1, max_length=MAX_LIST)]
     state: NotRequired[dict[str, Any] | None]
 
 
@@ -94,7 +97,7 @@ class SessionFields(TypedDict):
     sessionId: NotRequired[Id | None]
     agentType: AgentType
     userId: NotRequired[Id | None]
-    tags: NotRequired[list[str] | None]
+    tags: NotRequired[Annotated[list[Label], Field(max_length=MAX_TAGS)] | None]
     metadata: NotRequired[dict[str, str] | None]
     parentSessionId: NotRequired[Id | None]
     rootSessionId: NotRequired[Id | None]

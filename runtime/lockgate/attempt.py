@@ -193,7 +193,7 @@ class Attempt:
                 raise
             await self.writer.check()  # a lost attempt says so here
             if self.writer.stop_kind is None:
-                raise
+                raise RuntimeError("the work was cancelled from within") from None
             return False
         finally:
             self.writer.on_halt = None
@@ -238,6 +238,8 @@ class Attempt:
         finally:
             for task in tasks:
                 task.cancel()
+            # A body that swallows its cancellation must not run on beside the next attempt's.
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _run_call(self, ready: Materialized, call: dict[str, Any], waiting: set[int]) -> None:
         """Run one call; the last of its step to be answered commits the step with its result."""

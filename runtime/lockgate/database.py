@@ -32,6 +32,8 @@ POOL_WAIT_S = 5.0  # how long a call waits for a free connection before it is we
 LINK = {"connect_timeout": 5, "tcp_user_timeout": 15_000, "keepalives_idle": 10}
 
 WEATHER = ("40001", "40003", "40P01", "08", "53", "57", "25P03", "25006", "0A000")
+# The rules are being remade at this moment: the next call finds the new ones.
+REMADE = ("42883", "42704", "XX000")
 FINAL_WEATHER = ("55P03", "57014")  # a bound that the caller set has been reached: not tried again
 
 
@@ -43,7 +45,7 @@ def is_weather(error: BaseException) -> bool:
         return False
     if error.sqlstate is None:
         return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-    return error.sqlstate.startswith((*WEATHER, *FINAL_WEATHER))
+    return error.sqlstate.startswith((*WEATHER, *REMADE, *FINAL_WEATHER))
 
 
 def was_rolled_back(error: BaseException) -> bool:

@@ -17,13 +17,21 @@ import structlog
 from dbos import DBOS
 
 from lockgate.attempt import Attempt, End, Surroundings
-from lockgate.errors import RunSuperseded, error_detail
+from lockgate.errors import LockgateError, RunSuperseded, error_detail
 from lockgate.outcomes import ClaimRunOutcome
 from lockgate.rules import recovery, steps
 from lockgate.stream_writer import StreamWriter
 from lockgate.strict_json import dumps
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """An attempt under way in this process: whose it is, and where a stop reaches it."""
+
+    run: dict[str, Any]
+    writer: StreamWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +42,7 @@ class Driver:
     slots     how many drives this worker takes at once
     kick      starts what waits in the queue, once a slot is free
     draining  set once this worker takes no more
-    writers   of the attempts under way, so that a stop reaches a model call that says nothing
+    active    the attempts under way, by drive_id; it decides nothing
     """
 
     around: Surroundings
@@ -44,39 +52,64 @@ class Driver:
     kick: Callable[[], None]
     max_attempts: int = 5
     draining: asyncio.Event = field(default_factory=asyncio.Event)
-    writers: dict[UUID, StreamWriter] = field(default_factory=dict)
-    _drains: dict[UUID, dict[str, Any]] = field(default_factory=dict)
+    active: dict[UUID, Active] = field(default_factory=dict)
 
     async def drive(
         self, tenant_id: str, session_id: str, run_id: UUID, drive_id: UUID
     ) -> dict[str, Any]:
         """Drive a run for one attempt, and say how the attempt went."""
         run: dict[str, Any] = {"tenant_id": tenant_id, "session_id": session_id, "run_id": run_id}
-        if len(self.writers) + 1 >= self.slots:
+        if len(self.active) + 1 >= self.slots:
             self.kick()  # a full worker has left others waiting, and the poll is slow
         if self.draining.is_set():
             return await self._requeue(run, drive_id, "raised", None)
         try:
-            claim = await self.around.database.call_once(
-                steps.claim_run, drive_id=drive_id, worker_id=self.worker_id, **run
-            )
-            if claim.outcome is ClaimRunOutcome.OVER:
-                return {"outcome": "over"}
-            attempt = Attempt(self.around, tenant_id, session_id, run_id, claim)
-            self.writers[run_id] = attempt.writer
-            self._drains[run_id] = {**run, "drive_id": drive_id}
-            try:
-                end = await attempt.run()
-                return await self._finish(run, claim.attempt, end)
-            finally:
-                self.writers.pop(run_id, None)
-                self._drains.pop(run_id, None)
-                await attempt.writer.close()
-                self.around.tell((tenant_id, session_id))
+            return await self._attempt(run, drive_id)
         except RunSuperseded:
             return {"outcome": "fenced"}
         except Exception as error:  # noqa: BLE001 - classified; DBOS's own signals pass by.
             return await self._hand_over(run, drive_id, error)
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            # Somebody's code raised it; nobody cancelled us, and nobody else would go on.
+            return await self._hand_over(run, drive_id, error)
+
+    async def _attempt(self, run: dict[str, Any], drive_id: UUID) -> dict[str, Any]:
+        claim = await self.around.database.call_once(
+            steps.claim_run, drive_id=drive_id, worker_id=self.worker_id, **run
+        )
+        if claim.outcome is ClaimRunOutcome.OVER:
+            return {"outcome": "over"}
+        attempt = Attempt(self.around, **run, claim=claim)
+        self.active[drive_id] = Active(run, attempt.writer)
+        try:
+            end = await attempt.run()
+            return await self._finish(run, claim.attempt, end)
+        finally:
+            del self.active[drive_id]
+            await attempt.writer.close()
+            self.around.tell((run["tenant_id"], run["session_id"]))
+
+    def halt(self, run_id: UUID, stop_kind: str) -> None:
+        """Tell a run's attempt of a stop that stands on it."""
+        for active in self.active.values():
+            if active.run["run_id"] == run_id:
+                active.writer.halt(stop_kind)
+
+    async def hand_over_drained(self) -> None:
+        """Give up what this worker did not finish in time; not counted as a failure.
+
+        Each attempt is told first, so that it begins nothing between the commit and its notice.
+        """
+        for drive_id, active in [*self.active.items()]:
+            active.writer.lose()
+            try:
+                await self._requeue(active.run, drive_id, "drained", None)
+            except LockgateError as error:
+                # Our lease runs out with us, and a sweep finds the run then.
+                log.warning("drain.failed", error=error_detail(error))
 
     async def _finish(self, run: dict[str, Any], attempt: int, end: End) -> dict[str, Any]:
         return await self.end(
@@ -88,15 +121,8 @@ class Driver:
             partial=None if end.partial is None else dumps(end.partial),
         )
 
-    async def hand_over_drained(self, run_id: UUID) -> None:
-        """Give up a run that this worker did not finish in time; not counted as a failure."""
-        run = dict(self._drains[run_id])
-        await self._requeue(run, run.pop("drive_id"), "drained", None)
-        if run_id in self.writers:
-            self.writers[run_id].lose()
-
     async def _hand_over(
-        self, run: dict[str, Any], drive_id: UUID, error: Exception
+        self, run: dict[str, Any], drive_id: UUID, error: BaseException
     ) -> dict[str, Any]:
         """Give a run that this attempt could not go on with to the next one, within the budget."""
         log.warning("drive.raised", run_id=str(run["run_id"]), error=error_detail(error))

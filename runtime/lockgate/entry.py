@@ -21,7 +21,7 @@ from lockgate.host import Host
 from lockgate.materialize import materialize, needs_no_factory
 from lockgate.outcomes import EntryOutcome, EntryResult
 from lockgate.requests import Actor, Start, parse_request_key
-from lockgate.rules import entries, runs, sessions
+from lockgate.rules import entries, sessions
 from lockgate.strict_json import dumps
 
 POLL_S = 0.05  # how often an entry looks whether the run it interrupted has settled
@@ -70,13 +70,13 @@ class Entry:
         assert answer.run_id is not None
         deadline = time.monotonic() + self.host.concurrent_entry_timeout_ms / 1000
         while time.monotonic() < deadline:
-            run = await self.database.call(
-                runs.get_run,
+            status = await self.database.call(
+                sessions.status,
                 session_id=answer.session_id,
-                run_id=answer.run_id,
+                dispatch_limit_ms=self.host.dispatch_limit_ms,
                 tenant_id=actor.tenant_id,
             )
-            if run.status != "running":
+            if status.run_id != answer.run_id or not status.is_executing:
                 return
             await asyncio.sleep(POLL_S)
         raise refused(answer, EntryOutcome.ALREADY_RUNNING)

@@ -24,7 +24,7 @@ from lockgate.outcomes import (
 )
 from lockgate.requests import TRUSTED, Actor, Start
 from lockgate.rules import runs, sessions
-from lockgate.streams import END_ALONE, Chunk, Reader, StreamEvent, Watcher, woken
+from lockgate.streams import END_ALONE, CaughtUp, Chunk, Idle, Reader, StreamEvent, Watcher, woken
 from lockgate.strict_json import dumps, loads_stored
 
 log = structlog.get_logger(__name__)
@@ -65,8 +65,14 @@ class RunHandle:
             if isinstance(event, Chunk) and event.run_id == self.run_id:
                 chunk: Any = loads_stored(event.text)
                 yield chunk
-            elif isinstance(event, Chunk):
+            elif isinstance(event, Chunk) or await self._is_over(event):
                 return
+
+    async def _is_over(self, event: StreamEvent) -> bool:
+        """Say whether the run has settled; a superseded one ends without a word on the stream."""
+        if not isinstance(event, CaughtUp | Idle):
+            return False
+        return await self._runtime.settled(self.session_id, self.run_id, self.actor) is not None
 
     async def result(self) -> RunResult:
         """Wait until nothing executes for the run, and say how it ended.
@@ -245,12 +251,15 @@ class Runtime:
             watch.seen = END_ALONE
             while True:
                 watch.moved.clear()
-                run = await self._settled(session_id, run_id, actor)
+                run = await self.settled(session_id, run_id, actor)
                 if run is not None:
                     return run
                 await woken(watch, SETTLED_EVERY_S)
 
-    async def _settled(self, session_id: str, run_id: UUID, actor: Actor) -> RunResult | None:
+    async def settled(
+        self, session_id: str, run_id: UUID, actor: Actor = TRUSTED
+    ) -> RunResult | None:
+        """Say how a run stands, or None while it is running. Errors as result."""
         run = await self.database.call(
             runs.get_run,
             session_id=session_id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -10,6 +11,8 @@ from uuid import UUID
 import structlog
 
 from lockgate.errors import error_detail
+
+HOOK_BOUND_S = 30.0  # a hook that takes longer counts as one that threw
 
 log = structlog.get_logger(__name__)
 
@@ -96,9 +99,27 @@ class Hooks:
     on_run_settled: Callable[[RunSettledContext], Awaitable[None]] | None = None
 
 
+async def raised_by(hook: Awaitable[None], bound_s: float = HOOK_BOUND_S) -> BaseException | None:
+    """Await a hook, and return what it raised instead of raising it.
+
+    A hook past its bound is cancelled and counts as one that threw, as does one that cancels
+    itself. Only who awaits here may be cancelled from outside.
+    """
+    try:
+        async with asyncio.timeout(bound_s):
+            await hook
+    except Exception as error:  # noqa: BLE001 - the caller decides what a throw means.
+        return error
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return error
+    return None
+
+
 async def logged(hook: Awaitable[None], name: str) -> None:
     """Await a hook whose raise is nobody's failure: it is logged, as the guide says."""
-    try:
-        await hook
-    except Exception as error:  # noqa: BLE001
+    error = await raised_by(hook)
+    if error is not None:
         log.error("hook.raised", hook=name, error=error_detail(error))

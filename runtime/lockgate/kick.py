@@ -73,4 +73,5 @@ class Kicker:
             try:
                 is_full = await asyncio.to_thread(start_waiting, self._queue, self._slots)
             except Exception as error:  # noqa: BLE001 - the poll is the guarantee; this, a hint.
+                is_full = False
                 log.warning("kick.failed", error=error_detail(error))

@@ -9,14 +9,13 @@ import structlog
 
 from lockgate.database import Database
 from lockgate.errors import error_detail
-from lockgate.hooks import RunSettledContext
+from lockgate.hooks import RunSettledContext, raised_by
 from lockgate.host import Host
 from lockgate.outcomes import ClaimedSettlement
 from lockgate.rules import settlement as rules
 
 CONSUMER = "hook"
-HOOK_BOUND_S = 30.0  # a hook that takes longer counts as one that threw
-LEASE_MS = 60_000  # longer than the bound, so that a slow hook is not told twice
+LEASE_MS = 60_000  # longer than a hook's bound, so that a slow hook is not told twice
 AT_ONCE = 16  # deliveries under way in one process
 
 log = structlog.get_logger(__name__)
@@ -62,10 +61,9 @@ class HookDelivery:
             error_detail=settlement.error_detail,
             delivery_id=settlement.delivery_id,
         )
-        try:
-            await asyncio.wait_for(hook(context), HOOK_BOUND_S)
-        except Exception as error:  # noqa: BLE001 - the guide: logged, and marked all the same.
-            told = error_detail(error)
-            log.error("hook.on_run_settled_raised", delivery_id=settlement.delivery_id, error=told)
-            return str(told["message"])
-        return None
+        error = await raised_by(hook(context))
+        if error is None:
+            return None
+        told = error_detail(error)
+        log.error("hook.on_run_settled_raised", delivery_id=settlement.delivery_id, error=told)
+        return str(told["message"])

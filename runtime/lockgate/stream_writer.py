@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from uuid import UUID
 
 from lockgate.database import Database
@@ -72,18 +73,31 @@ class StreamWriter:
         await asyncio.shield(self._drain())
 
     async def _drain(self) -> None:
-        async with self._lock:
+        async with self._writing():
             while self._pending:
                 batch = self._pending[:BATCH]
                 await self._append(batch)
                 del self._pending[: len(batch)]
-        self._raise_failure()
 
     async def check(self) -> None:
         """Ask whether the attempt still stands; raise RunSuperseded where it does not."""
-        self._raise_failure()
-        async with self._lock:
+        async with self._writing():
             await self._append([])
+
+    @asynccontextmanager
+    async def _writing(self) -> AsyncIterator[None]:
+        """One write at a time, and none after one that failed.
+
+        Head and pending chunks change together, in the task that saw the answer; a write whose
+        answer nobody saw leaves both in doubt, so it is the last.
+        """
+        async with self._lock:
+            self._raise_failure()
+            try:
+                yield
+            except Exception as failure:
+                self._failure = failure
+                raise
 
     async def commit(self, rule: Callable[[list[str]], Awaitable[StepResult]]) -> StepResult:
         """Call a rule that saves a part of a step, with all that was put before it.
@@ -94,8 +108,7 @@ class StreamWriter:
         return await asyncio.shield(self._commit(rule))
 
     async def _commit(self, rule: Callable[[list[str]], Awaitable[StepResult]]) -> StepResult:
-        async with self._lock:
-            self._raise_failure()
+        async with self._writing():
             chunks = self._pending[:]
             answer = await rule(chunks)
             if answer.outcome is StepOutcome.FENCED:
@@ -132,8 +145,7 @@ class StreamWriter:
         self._flush = None
         try:
             await self.drain()
-        except Exception as failure:  # noqa: BLE001 - kept, and raised by the next call.
-            self._failure = failure
+        except Exception:  # noqa: BLE001 - the writer keeps it, and the next call raises it.
             self._call_halt()
 
     async def _append(self, chunks: list[str]) -> None:

@@ -12,7 +12,9 @@ from pydantic import ValidationError
 from lockgate.agents import Agent, Tool, ToolContext
 from lockgate.errors import error_detail
 from lockgate.scrub import MODEL_LIMIT
-from lockgate.strict_json import JsonValue, NotStorable, storable
+from lockgate.strict_json import JsonValue, NotStorable, dumps, storable
+
+MAX_RESULT = 1_000_000  # characters of JSON: history, stream and model all carry it
 
 Response = dict[str, JsonValue]
 
@@ -33,6 +35,8 @@ async def run_tool(agent: Agent, tool_name: str, given: Any, context: ToolContex
         return _failed(f"The arguments do not fit the tool: {_flaws(error)}")
     try:
         result = storable(await _body(tool, arguments, context))
+        if len(dumps(result)) > MAX_RESULT:
+            return _failed("The tool's result has more than 1 MB of JSON: return less of it")
     except NotStorable as error:
         return _failed(f"The tool's result cannot be stored: {error}")
     except asyncio.CancelledError as error:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import structlog
 from dbos import DBOS, DBOSConfig, Queue
@@ -126,8 +126,8 @@ class Worker:
         if self._driver is not None:
             self._driver.draining.set()
             await self._drain(self._driver)
-        for loop in self._loops:
-            loop.cancel()
+        for task in (*self._loops, *self._background):
+            task.cancel()
         await asyncio.gather(*self._loops, *self._background, return_exceptions=True)
         await self._beat.stop()
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=2)
@@ -164,9 +164,9 @@ class Worker:
 
     async def _drain(self, driver: drives.Driver) -> None:
         deadline = asyncio.get_running_loop().time() + self.settings.drain_s
-        while driver.writers and asyncio.get_running_loop().time() < deadline:
+        while driver.active and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(0.05)
-        await asyncio.gather(*(driver.hand_over_drained(run_id) for run_id in [*driver.writers]))
+        await driver.hand_over_drained()
 
     async def _may_begin(self) -> bool:
         """Wait until our own promise is fresh, before a tool body; False if it was not."""
@@ -201,13 +201,11 @@ class Worker:
 
     async def _hear_stops(self) -> None:
         assert self._driver is not None
-        if not self._driver.writers:
+        if not self._driver.active:
             return
         stops = await self._runtime.database.call(rules.list_stops, worker_id=self.worker_id)
         for stop in stops:
-            writer = self._driver.writers.get(UUID(str(stop.run_id)))
-            if writer is not None:
-                writer.halt(stop.stop_kind)
+            self._driver.halt(stop.run_id, stop.stop_kind)
 
     async def _listen(self) -> None:
         """Kick when another process says that it committed a drive; the poll is the guarantee."""

@@ -16,17 +16,17 @@ def test_a_run_that_starts_with_its_app_has_one_drive(scene: Scene, rounds: int)
     for number in range(rounds):
         app = scene.crew.server(f"app-{number}")
         with clients_of(app.ready()) as (client,):
-            for place in range(5):
+            for place in range(3):
                 session_id = f"s{number}-{place}"
                 run = client.started(session_id, {"say": "Hello."})
                 client.settled(session_id)
                 assert len(scene.stage.notes("model", run=run["runId"])) == 1
         app.kill()
-    seen(lambda: len(scene.stage.notes("after_entry")) == 5 * rounds, "every drive is told")
+    seen(lambda: len(scene.stage.notes("after_entry")) == 3 * rounds, "every drive is told")
     assert {note["drive"] for note in scene.stage.notes("after_entry")} == {"start"}
     assert {row.attempt for row in scene.door.rows("select attempt from lockgate_store.runs")} == {
         2
     }
     drives = scene.door.rows("select from dbos.workflow_status where name = 'drive_run'")
-    assert len(drives) == 5 * rounds
+    assert len(drives) == 3 * rounds
     assert "sweep.acted" not in sweeping.log.read_text()

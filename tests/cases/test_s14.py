@@ -27,7 +27,7 @@ def test_every_subscriber_gets_the_end(split: Pair, rounds: int) -> None:
             return []
 
         began = time.monotonic()
-        calls = [lambda client=client: read(client) for client in (split.a, split.b) * 2]  # type: ignore[misc]
+        calls = [lambda client=client: read(client) for client in (split.a, split.b) * 2]
         *read_by_all, _ = at_once([*calls, end])
         assert time.monotonic() - began < WITHIN_S
         for events in read_by_all:

@@ -1,8 +1,7 @@
 """S25: a NUL character destroys a finished run. Left: a client tool's result."""
 
 import json
-
-import pytest
+from typing import Any
 
 from tests.cases.conftest import Pair
 from tests.support.clients import text_of
@@ -12,26 +11,22 @@ from tests.support.scene import call
 SIX = "\\u0000"
 
 
-@case(25)
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({"input": {"message": "a\0b"}}, "input.message"),
-        ({"input": {"message": [{"role": "user", "content": "a\0b"}]}}, "input.message"),
-        ({"input": {"message": "a", "state": {"k\0": 1}}}, "input.state"),
-        ({"input": {"message": "a"}, "metadata": {"from": "\0"}}, "metadata"),
-        ({"input": {"message": "a"}, "userId": "u\0"}, "userId"),
-    ],
+BODIES: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"input": {"message": "a\0b"}}, "input.message"),
+    ({"input": {"message": [{"role": "user", "content": "a\0b"}]}}, "input.message"),
+    ({"input": {"message": "a", "state": {"k\0": 1}}}, "input.state"),
+    ({"input": {"message": "a"}, "metadata": {"from": "\0"}}, "metadata"),
+    ({"input": {"message": "a"}, "userId": "u\0"}, "userId"),
 )
-def test_a_nul_in_a_body_is_refused_by_the_name_of_its_place(
-    split: Pair, body: object, field: str
-) -> None:
-    answer = split.a.http.post(
-        "/sessions/s1/start",
-        content=json.dumps({"agentType": "scripted", **body}).encode(),  # type: ignore[dict-item]
-    )
-    assert (answer.status_code, answer.json()["code"]) == (400, "validation_error")
-    assert answer.json()["field"].startswith(field)
+
+
+@case(25)
+def test_a_nul_in_a_body_is_refused_by_the_name_of_its_place(split: Pair) -> None:
+    for body, field in BODIES:
+        content = json.dumps({"agentType": "scripted", **body}).encode()
+        answer = split.a.http.post("/sessions/s1/start", content=content)
+        assert (answer.status_code, answer.json()["code"]) == (400, "validation_error")
+        assert answer.json()["field"].startswith(field)
     assert split.runs("s1") == 0
 
 

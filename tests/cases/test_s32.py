@@ -27,7 +27,7 @@ def test_an_id_of_an_earlier_run_misses_nothing_of_the_next(split: Pair) -> None
 def test_an_id_of_an_earlier_life_is_told_so(split: Pair) -> None:
     split.a.started("s1", {"say": "The first life."})
     split.a.settled("s1")
-    kept = [event for event in split.a.events("s1") if event.name == "chunk"][0]
+    kept = next(event for event in split.a.events("s1") if event.name == "chunk")
     end_life(split.door.connection, "s1")
     assert split.a.http.get("/sessions/s1/sse").status_code == 404
     split.a.started("s1", {"say": "Another life."})

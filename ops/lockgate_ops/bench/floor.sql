@@ -5,7 +5,7 @@ create schema if not exists lockgate_bench;
 drop function if exists lockgate_bench.floor;
 create function lockgate_bench.floor(p_session_id text, p_message jsonb, p_request_key text)
   returns lockgate.entry_result
-  language plpgsql volatile security definer set search_path = ''
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_run_id uuid := gen_random_uuid();

@@ -34,8 +34,13 @@ REPEAT = """\\set n random(1, {sessions})
 select * from lockgate.start(p_session_id => '{prefix}' || :n, p_agent_type => 'assistant',
   p_input => '{{"message":"{text}"}}', p_request_key => 'repeated');
 """
-# One writer a session, as in life: each client appends to a stream of its own.
-APPEND = """select lockgate_bench.append_batch(:client_id);
+# One writer a session, as in life: each client appends to a stream of its own, whose head it knows.
+APPEND = """select head_sequence as head from lockgate.append_chunks(
+  p_session_id => 'a' || :client_id,
+  p_run_id => ('00000000-0000-0000-0000-00000000000' || :client_id)::uuid,
+  p_attempt => 1, p_after => :head, p_chunks => array_fill(
+    '{"type":"text_delta","agentId":"a","agentType":"assistant","step":1,"timestamp":1796046796351,
+      "delta":"a word "}'::jsonb, array[32])) \\gset
 """
 # Every session exists before the clock runs: two floors that make one would collide.
 FILL = """
@@ -44,24 +49,12 @@ select count(*) from (
     p_input => '{{"message":"{text}"}}', p_request_key => 'repeated')
     from generate_series(1, {sessions}) i) s
 """
-PREPARE_APPENDS = """
+WRITERS = """
 select count(*) from (
   select lockgate.start(p_session_id => 'a' || i, p_agent_type => 'assistant',
-    p_input => '{"message":"Count."}') from generate_series(0, 7) i) s;
-create or replace function lockgate_bench.append_batch(p_client integer)
-  returns setof lockgate.append_chunks_result language plpgsql as $$
--- Finds the writer's own head, which a writer knows, and appends a batch of 32 text deltas.
-declare
-  v_stream lockgate_store.streams;
-begin
-  select s.* into v_stream from lockgate_store.streams s
-   where s.tenant_id = '' and s.session_id = 'a' || p_client;
-  return query select * from lockgate.append_chunks(
-    'a' || p_client, v_stream.run_id, v_stream.attempt, v_stream.head_sequence,
-    array_fill('{"type":"text_delta","agentId":"a","agentType":"assistant","step":1,
-      "timestamp":1796046796351,"delta":"a word "}'::jsonb, array[32]));
-end;
-$$;
+    p_input => '{"message":"Count."}',
+    p_run_id => ('00000000-0000-0000-0000-00000000000' || i)::uuid)
+    from generate_series(0, 7) i) s
 """
 WAL = """
 select pg_current_wal_insert_lsn();
@@ -75,14 +68,14 @@ class Pgbench:
     program: Path
     url: str
 
-    def rate(self, script: str, seconds: float, clients: int = CLIENTS) -> float:
+    def rate(self, script: str, seconds: float) -> float:
         """Run a script for a while; returns transactions per second."""
         with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
             file.write(script)
             file.flush()
             done = subprocess.run(
-                [self.program, "-n", "-M", "prepared", "-c", str(clients), "-j", "2",
-                 "-T", str(max(1, round(seconds))), "-f", file.name, self.url],
+                [self.program, "-n", "-M", "prepared", "-c", str(CLIENTS), "-j", "2",
+                 "-D", "head=0", "-T", str(max(1, round(seconds))), "-f", file.name, self.url],
                 capture_output=True, text=True,
             )  # fmt: skip
         if done.returncode:
@@ -108,9 +101,7 @@ def measure(program: Path, url: str, *, quick: bool) -> Iterator[Row]:
         conn.execute(files(__package__).joinpath("floor.sql").read_bytes())
         for prefix, sessions in (("b", SESSIONS), ("r", REPEATED), ("hot", 1)):
             conn.execute(_script(FILL, prefix, sessions).encode())
-        for statement in PREPARE_APPENDS.split(";\ncreate", 1):
-            text = statement if statement.lstrip().startswith("select") else "create" + statement
-            conn.execute(text.encode())
+        conn.execute(WRITERS.encode())
         bench.rate(_script(START, "b"), 1 if quick else 5)
         conn.execute("vacuum analyze")
     floor, start = bench.paired(_script(FLOOR, "b"), _script(START, "b"), seconds, pairs)

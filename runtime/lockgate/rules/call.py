@@ -1,4 +1,4 @@
-"""The only place that builds a statement, and the only one that sees an error of class LG."""
+"""The only place that builds a statement, and the only one that sees a rule's own SQLSTATE."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from lockgate.errors import RuleBroken
 
 Connection: TypeAlias = AsyncConnection[tuple[Any, ...]]
 Row = TypeVar("Row")
+
+# Our own class, and what no repeat can cure: data, a constraint, a limit of the server.
+PERMANENT = ("LG", "22", "23", "54")
 
 
 async def call_one(
@@ -45,7 +48,7 @@ async def _rows(
         cursor = await conn.execute(_statement(function, tuple(parameters)), parameters)
         return await cursor.fetchall()
     except psycopg.Error as error:
-        if error.sqlstate and error.sqlstate.startswith("LG"):
+        if error.sqlstate and error.sqlstate.startswith(PERMANENT):
             raise RuleBroken(error.sqlstate, _detail(error)) from error
         raise
 

@@ -112,6 +112,21 @@ def test_a_dispatched_run_is_found_when_executor_and_dispatch_are_older_than_the
     assert found(db) == []
 
 
+def test_a_dispatch_whose_answer_a_living_worker_never_had_is_found_after_three_leases(
+    db: Door, clock: Clock
+) -> None:
+    regular(db, clock)
+    db.beat("worker-1", lease_ms=2000)
+    run_id = db.start().run_id
+    dispatched(db, run_id, clock)
+    clock.forward(seconds=5.9)
+    db.beat(SWEEPER)
+    db.beat("worker-1", lease_ms=2000)
+    assert found(db) == []
+    clock.forward(seconds=0.2)
+    assert found(db) == [("never_claimed", run_id)]
+
+
 @proves("finding.closed_owner")
 @case(20)
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ create function lockgate.plan_start(
   p_tenant_id text default ''
 )
   returns lockgate.entry_result
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Says what lockgate.start would say now, without a lock and without a write: for a host that wants
 -- to refuse an entry of its own accord before it is committed. `started` and `interrupting` carry

@@ -3,7 +3,7 @@ create function lockgate.read_content(p_content jsonb)
   language plpgsql immutable
 as $$
 -- Reads a user message's content, a text or a list of text and file parts, as the list of parts;
--- null where it is not of that form or says nothing.
+-- null where it is not of that form or says nothing. A list has at most 1,000 parts.
 begin
   if p_content is null or p_content in ('""', '[]') then
     return null;
@@ -11,7 +11,7 @@ begin
   if jsonb_typeof(p_content) = 'string' then
     return jsonb_build_array(jsonb_build_object('type', 'text', 'text', p_content));
   end if;
-  if jsonb_typeof(p_content) <> 'array' then
+  if jsonb_typeof(p_content) <> 'array' or jsonb_array_length(p_content) > 1000 then
     return null;
   end if;
   if exists (

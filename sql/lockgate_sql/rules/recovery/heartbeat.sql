@@ -6,7 +6,7 @@ create function lockgate.heartbeat(
   p_draining boolean default false
 )
   returns lockgate.heartbeat_result
-  language plpgsql volatile security definer set search_path = ''
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Renews a worker's promise to be there for another lease. A beat that comes late starts the
 -- worker's regular time anew: for one full lease it judges nobody.

@@ -13,7 +13,8 @@ as $$
 --
 --   closed_owner   its workflow has ended, or is missing, without the run's end
 --   owner_dead     heartbeat and claim of its worker are both older than the lease
---   never_claimed  dispatched to a worker that has died since, before the claim
+--   never_claimed  dispatched longer than a lease ago to a worker that has died since, or than three
+--                  to one that lives and does not know: the answer to its dequeue was lost
 --   unserved       waiting, and no living worker serves its drive version
 declare
   v_lease interval := coalesce((
@@ -29,8 +30,8 @@ begin
       case when not lockgate.worker_is_alive(p_run.owner_id, p_now)
         and p_run.claimed_at + v_lease < p_now then 'owner_dead' end
     when p_workflow.status = 'PENDING' then
-      case when not lockgate.worker_is_alive(p_workflow.executor_id, p_now)
-        and coalesce(p_workflow.dispatched_at, p_run.dispatch_at) + v_lease < p_now
+      case when coalesce(p_workflow.dispatched_at, p_run.dispatch_at) + v_lease * case
+        when lockgate.worker_is_alive(p_workflow.executor_id, p_now) then 3 else 1 end < p_now
         then 'never_claimed' end
     when not lockgate.drive_is_served(p_workflow.drive_version, p_now) then 'unserved'
   end::lockgate.finding;

@@ -2,7 +2,7 @@ create type lockgate.standing_stop as (run_id uuid, stop_kind text);
 
 create function lockgate.list_stops(p_worker_id text)
   returns setof lockgate.standing_stop
-  language sql stable security definer set search_path = ''
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 -- The runs of a worker on which a stop stands: one question for all its drives, so that a model
 -- call that says nothing is stopped too.

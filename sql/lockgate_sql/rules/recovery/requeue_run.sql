@@ -13,7 +13,7 @@ create function lockgate.requeue_run(
   p_tenant_id text default ''
 )
   returns lockgate.requeue_run_result
-  language plpgsql volatile security definer set search_path = ''
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Hands a run that nothing executes to a new attempt: the old holder is fenced at once, and the
 -- new workflow is enqueued last. A drive that raised calls it for itself, a draining worker for

@@ -8,7 +8,7 @@ create function lockgate.sweep(
   p_first_run_limit_ms integer default 300000
 )
   returns setof lockgate.sweep_finding
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Finds what nothing executes, and only finds: each finding is acted on by its own rule, in its
 -- own transaction, which judges the whole condition again. A worker whose own heartbeat has not
@@ -35,6 +35,7 @@ begin
        and f.finding is not null
        and (f.finding <> 'unserved'
          or r.dispatch_at + p_dispatch_limit_ms * interval '1 millisecond' < v_now)
+     order by random()  -- what cannot be mended must not keep the rest from being found
      limit p_limit;
   return query
     select 'first_run_overdue', s.tenant_id, s.session_id, null::uuid, null::uuid

@@ -23,7 +23,7 @@ create function lockgate.get_run(
   p_tenant_id text default ''
 )
   returns lockgate.get_run_result
-  language sql stable security definer set search_path = ''
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Reads one run of a session; an empty row where there is none, or the session is another user's.
 select r.run_id, r.session_id, r.turn, r.drive, r.status, r.request_key, r.request_digest,

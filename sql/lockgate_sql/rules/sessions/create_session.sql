@@ -17,7 +17,7 @@ create function lockgate.create_session(
   p_tenant_id text default ''
 )
   returns lockgate.create_session_result
-  language plpgsql volatile security definer set search_path = ''
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Makes a session without a run. The same values again answer `existing` and write nothing.
 --

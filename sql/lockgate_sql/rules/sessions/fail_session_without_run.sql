@@ -10,7 +10,7 @@ create function lockgate.fail_session_without_run(
   p_tenant_id text default ''
 )
   returns lockgate.fail_session_without_run_result
-  language plpgsql volatile security definer set search_path = ''
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Records that a session's first entry failed before any run existed: on the session only, and
 -- only while there is none. No stream, no hook, no settlement. A run that commits meanwhile wins.

@@ -27,7 +27,7 @@ create function lockgate.snapshot(
   p_tenant_id text default ''
 )
   returns lockgate.snapshot_result
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Reads a session's saved history together with the cursor that follows it, in one consistent
 -- look: the messages, plus the chunks after stream_sequence, are the whole conversation. An empty

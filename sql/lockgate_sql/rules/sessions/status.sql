@@ -21,7 +21,7 @@ create function lockgate.status(
   p_tenant_id text default ''
 )
   returns lockgate.status_result
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Reads where a session stands, in one consistent look; an empty row where there is none, or it
 -- is another user's.

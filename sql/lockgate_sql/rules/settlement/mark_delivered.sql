@@ -7,7 +7,7 @@ create function lockgate.mark_delivered(
   p_error text default null
 )
   returns lockgate.mark_delivered_result
-  language plpgsql volatile security definer set search_path = ''
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Marks a settlement as delivered to a consumer, also when its hook threw: then p_error is kept.
 -- p_delivery_id is `run_id:status`, as claim_settlements gave it.

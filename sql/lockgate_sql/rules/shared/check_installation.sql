@@ -8,7 +8,7 @@ create type lockgate.check_installation_result as (
 
 create function lockgate.check_installation()
   returns lockgate.check_installation_result
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Says what is installed here, for a process that must fit it: which release, which drive protocol,
 -- and a digest of the rules as they stand in the catalogue, so that an edit by hand shows too.

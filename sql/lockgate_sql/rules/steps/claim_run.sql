@@ -27,7 +27,7 @@ create function lockgate.claim_run(
   p_tenant_id text default ''
 )
   returns lockgate.claim_run_result
-  language plpgsql volatile security definer set search_path = ''
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Gives a run to the one drive that may have it, with all that the drive needs to go on from the
 -- first step that is not committed. A later attempt opens with stream_resync, so that readers drop

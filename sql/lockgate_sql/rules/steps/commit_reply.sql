@@ -9,7 +9,7 @@ create function lockgate.commit_reply(
   p_tenant_id text default ''
 )
   returns lockgate.step_result
-  language plpgsql volatile security definer set search_path = ''
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Saves what the model said in a step, before any of its tools runs, together with the last of its
 -- chunks and the announcement of its calls. A reply without calls commits the step.

@@ -11,7 +11,7 @@ create function lockgate.commit_result(
   p_tenant_id text default ''
 )
   returns lockgate.step_result
-  language plpgsql volatile security definer set search_path = ''
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Saves one server tool's result, so that its body never runs again, and tells readers by a
 -- tool_end chunk. p_response is {success, result} or {success, error}. The last result of a step

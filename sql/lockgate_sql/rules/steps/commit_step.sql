@@ -8,7 +8,7 @@ create function lockgate.commit_step(
   p_tenant_id text default ''
 )
   returns lockgate.step_result
-  language plpgsql volatile security definer set search_path = ''
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Commits a step whose calls all have their results, where the last of them did not commit it: see
 -- lockgate.close_answered_step, also for p_state.

@@ -13,7 +13,7 @@ create function lockgate.finish_run(
   p_tenant_id text default ''
 )
   returns lockgate.finish_run_result
-  language plpgsql volatile security definer set search_path = ''
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Ends a run: terminal session commit, run status, stream end, pairing of open calls and the
 -- settlement are one commit, and it ends the attempt. p_status is completed, failed, or stopped:

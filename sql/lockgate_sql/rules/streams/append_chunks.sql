@@ -11,7 +11,7 @@ create function lockgate.append_chunks(
   p_tenant_id text default ''
 )
   returns lockgate.append_chunks_result
-  language plpgsql volatile security definer set search_path = ''
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Appends a batch of one attempt's chunks. The hot path: one statement is fence, order and head.
 -- p_after is the writer's own last sequence, so a batch whose answer was lost is told apart. An

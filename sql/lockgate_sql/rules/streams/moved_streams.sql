@@ -6,7 +6,7 @@ create function lockgate.moved_streams(
   p_heads bigint[]
 )
   returns setof lockgate.moved_stream
-  language sql stable security definer set search_path = ''
+  language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Of many watched streams, those that have more than their watcher has seen, or have closed: one
 -- question for all streams that a process has open. It tells numbers only; what a reader may see

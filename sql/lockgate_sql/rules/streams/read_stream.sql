@@ -21,7 +21,7 @@ create function lockgate.read_stream(
   p_tenant_id text default ''
 )
   returns lockgate.read_stream_result
-  language plpgsql stable security definer set search_path = ''
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 as $$
 -- Reads a page of a session's stream after a cursor, in one consistent look. Chunks are the JSON
 -- texts of p_after + 1, p_after + 2 …; a null p_after begins at the oldest that is kept.
