@@ -7,7 +7,6 @@ from tests.support.crew import Member
 from tests.support.proves import case
 from tests.support.scene import Scene, call
 from tests.support.seen import seen
-from tests.support.store import dump
 
 SAYS = {"say": "Hello @hold:word world, all is said now."}
 HOLDS = {"calls": [call("hold", gate="body")]}
@@ -16,14 +15,6 @@ HOLDS = {"calls": [call("hold", gate="body")]}
 def drive_of(scene: Scene, run: RunHandle) -> UUID:
     drive_id: UUID = scene.door.run(run.run_id).drive_id
     return drive_id
-
-
-def stored(scene: Scene) -> dict[str, list[str]]:
-    """Return all that is stored of sessions and runs, to the byte."""
-    tables = dump(scene.door.connection)
-    return {
-        name: rows for name, rows in tables.items() if "workers" not in name and "dbos" not in name
-    }
 
 
 def frozen_with(scene: Scene, *runs: RunHandle) -> Member:
@@ -47,11 +38,11 @@ def test_a_worker_that_wakes_after_three_leases_writes_no_more(scene: Scene) -> 
     scene.stage.open("word")
     scene.stage.open("body")
     assert [scene.settled(run).status for run in runs] == ["completed", "completed"]
-    before = stored(scene)
+    before = scene.stored()
     lost.thaw()
 
     assert [scene.returned(drive_id) for drive_id in drives] == ['{"outcome":"fenced"}'] * 2
-    assert stored(scene) == before
+    assert scene.stored() == before
     assert scene.text("s1") == "Hello world, all is said now."
     assert [scene.settlements(run.run_id) for run in runs] == [["completed"], ["completed"]]
     assert [note["step"] for note in scene.stage.notes("model", pid=lost.pid)] == [1, 1]
@@ -121,7 +112,7 @@ def test_a_workflow_that_is_executed_again_after_the_end_changes_nothing(driven:
     driven.settled(run)
     drive_id = drive_of(driven, run)
     assert driven.returned(drive_id) == '{"outcome":"finished","runStatus":"completed"}'
-    before = stored(driven)
+    before = driven.stored()
     driven.door.execute(
         "delete from dbos.operation_outputs where workflow_uuid = %s", str(drive_id)
     )
@@ -129,7 +120,7 @@ def test_a_workflow_that_is_executed_again_after_the_end_changes_nothing(driven:
     driven.door.set_workflow(run.run_id, status="ENQUEUED")
     driven.wake()
     assert driven.returned(drive_id) == '{"outcome":"over"}'
-    assert stored(driven) == before
+    assert driven.stored() == before
     assert len(driven.stage.notes("model")) == 1
 
 

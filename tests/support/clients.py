@@ -117,6 +117,7 @@ class Reader:
     """A client that reads a stream in the background, until its body ends."""
 
     def __init__(self, client: Client, session_id: str, **cursor: Any) -> None:
+        self.client = client
         self.events: list[Event] = []
         self.broke = False
         self._thread = threading.Thread(target=self._read, args=[client, session_id, cursor])

@@ -55,8 +55,8 @@ class Proxy:
         self._port = 0
         self._armed: list[Fault] = []
         self._links: set[asyncio.Task[None]] = set()
-        self.refuses = False
-        self.connections = 0
+        self._is_away = False
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def url(self) -> str:
@@ -70,19 +70,33 @@ class Proxy:
         self._armed.append(fault)
         return fault
 
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Cut every link and take no other, for as long as the block lasts."""
+        assert self._loop is not None
+        self._is_away = True
+        asyncio.run_coroutine_threadsafe(self._cut_all(), self._loop).result(WITHIN_S)
+        try:
+            yield
+        finally:
+            self._is_away = False
+
     async def serve(self, started: threading.Event, stop: asyncio.Event) -> None:
         """Pass on until told to stop."""
         server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self._loop = asyncio.get_running_loop()
         self._port = server.sockets[0].getsockname()[1]
         started.set()
         await stop.wait()
         server.close()
+        await self._cut_all()
+
+    async def _cut_all(self) -> None:
         for link in [*self._links]:
             link.cancel()
         await asyncio.gather(*self._links, return_exceptions=True)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
         # A task of our own: asyncio complains of one that it made and that we cancel.
         link = asyncio.create_task(self._link(reader, writer))
         self._links.add(link)
@@ -90,7 +104,7 @@ class Proxy:
 
     async def _link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            if not self.refuses:
+            if not self._is_away:
                 there = await asyncio.open_connection(*self._target)
                 await _Link(self, (reader, writer), there).run()
         except OSError:

@@ -19,6 +19,7 @@ from tests.support.invariants import violations
 from tests.support.seen import WITHIN_S, seen
 from tests.support.stage import Stage
 from tests.support.stage_agents import SCRIPTED, staged_runtime
+from tests.support.store import STORE, dump
 
 Result = TypeVar("Result")
 Turn = Mapping[str, Any]
@@ -80,6 +81,16 @@ class Scene:
             run_id,
         )
         return [row.status for row in rows]
+
+    def stored(self) -> dict[str, list[str]]:
+        """Return all that is stored of sessions and runs, to the byte; workers come and beat."""
+        tables = dump(self.door.connection)
+        ours = (name for name in tables if name.startswith(STORE) and "workers" not in name)
+        return {name: tables[name] for name in ours}
+
+    def look_again(self) -> None:
+        """Open the door anew, where the server has gone and come back."""
+        self.door.connection = self._stack.enter_context(self.database.connect())
 
     def text(self, session_id: str, run_id: UUID | None = None) -> str:
         """Return the text that a reader is left with, of the last run or another one."""
