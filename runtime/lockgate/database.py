@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import random
+import select
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -37,6 +39,10 @@ REMADE = ("42883", "42704", "XX000")
 FINAL_WEATHER = ("55P03", "57014")  # a bound that the caller set has been reached: not tried again
 
 
+class _LinkGone(psycopg.OperationalError):
+    """The server has left a link that stood idle, so nothing was said over it."""
+
+
 def is_weather(error: BaseException) -> bool:
     """Say whether an error tells of the database's state and not of the call."""
     if isinstance(error, PoolTimeout | OSError):
@@ -50,7 +56,7 @@ def is_weather(error: BaseException) -> bool:
 
 def was_rolled_back(error: BaseException) -> bool:
     """Say whether it is certain that nothing was committed: the server itself refused."""
-    if isinstance(error, PoolTimeout):
+    if isinstance(error, PoolTimeout | _LinkGone):
         return True
     state = getattr(error, "sqlstate", None)
     return state is not None and not state.startswith(("08", "40003", "57P"))
@@ -125,6 +131,9 @@ class Database:
     ) -> Row:
         """Call a rule one time; weather comes out raw, with the outcome unknown."""
         async with self._pool.connection() as conn:
+            if _has_news(conn):
+                await conn.close()
+                raise _LinkGone
             return await rule(conn, *args, **kwargs)
 
     async def wake_workers(self) -> None:
@@ -144,6 +153,18 @@ class Database:
         async with conn:
             await listen_for_drives(conn)
             yield conn.notifies()
+
+
+def _has_news(conn: Connection) -> bool:
+    """Say whether something came over a link that stood idle: as a rule, its end.
+
+    What is said over a dead link fails with nobody knowing whether it was heard. So we look first.
+    """
+    if sys.platform == "win32":
+        return bool(select.select([conn.fileno()], (), (), 0)[0])
+    look = select.poll()  # select() knows no descriptor above 1,023
+    look.register(conn.fileno(), select.POLLIN)
+    return bool(look.poll(0))
 
 
 async def _configure(conn: Connection) -> None:

@@ -199,7 +199,7 @@ class Reader:
                     return
                 if place.has_all:
                     watch.seen = place.after or 0
-                    while not await woken(watch):
+                    while not await woken(watch, IDLE_S):
                         yield Idle()
 
 
@@ -240,7 +240,7 @@ class _Place:
             yield CaughtUp(self.after)
 
 
-async def woken(watch: Watch, within_s: float = IDLE_S) -> bool:
+async def woken(watch: Watch, within_s: float) -> bool:
     """Wait until a watch is woken; False when it was not within the time."""
     try:
         # wait_for would make a task for every wait, and may swallow a cancellation.

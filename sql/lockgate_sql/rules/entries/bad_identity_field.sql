@@ -10,8 +10,8 @@ create function lockgate.bad_identity_field(
   language plpgsql immutable
 as $$
 -- Names the first part of a given identity that is not of the form, or null. Indexed text has its
--- cap here; tags are at most 64 of 256
--- characters, metadata is an object of texts of at most 64 kB in all; who acts for himself names nobody else.
+-- cap here; tags are at most 64 of 256 characters, metadata is an object of texts of at most 64 kB
+-- in all; who acts for himself names nobody else.
 begin
   return case
     when char_length(coalesce(p_user_id, p_acting_user_id)) not between 1 and 256

@@ -17,7 +17,8 @@ create function lockgate.start(
   p_tenant_id text default ''
 )
   returns lockgate.entry_result
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '30s'
+  language plpgsql volatile security definer
+  set search_path = pg_catalog, pg_temp set lock_timeout = '30s'
 as $$
 -- Starts a run with a user's message, on a new session or on one that stands idle, and hands it
 -- to the workers: run, messages, session, stream and workflow are one commit, or nothing is.

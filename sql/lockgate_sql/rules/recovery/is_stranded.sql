@@ -13,8 +13,8 @@ as $$
 --
 --   closed_owner   its workflow has ended, or is missing, without the run's end
 --   owner_dead     heartbeat and claim of its worker are both older than the lease
---   never_claimed  dispatched longer than a lease ago to a worker that has died since, or than three
---                  to one that lives and does not know: the answer to its dequeue was lost
+--   never_claimed  dispatched longer than a lease ago to a worker that has died since, or than
+--                  three to one that lives and does not know: its dequeue's answer was lost
 --   unserved       waiting, and no living worker serves its drive version
 declare
   v_lease interval := coalesce((

@@ -21,7 +21,8 @@ create function lockgate.claim_settlements(
   p_lease_ms integer default 60000
 )
   returns setof lockgate.claimed_settlement
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '2s'
+  language plpgsql volatile security definer
+  set search_path = pg_catalog, pg_temp set lock_timeout = '2s'
 as $$
 -- Leases what is due to a consumer, oldest first: every settlement without its mark, those from
 -- before its first claim included. A lease that ran out is offered again. A consumer that calls

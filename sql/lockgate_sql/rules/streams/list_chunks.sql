@@ -9,8 +9,8 @@ create function lockgate.list_chunks(
   returns setof lockgate.stored_chunk
   language sql stable
 as $$
--- The next p_limit chunks after a sequence. A row is a batch: the reader's cut may lie inside it, and
--- no batch after the one that holds the last of them is touched.
+-- The next p_limit chunks after a sequence. A row is a batch: the reader's cut may lie inside it,
+-- and no batch after the one that holds the last of them is touched.
 select b.last_sequence - b.chunk_count + u.ordinality, b.run_id, u.chunk::text
   from (
     select c.last_sequence, c.chunk_count, c.run_id, c.chunks
