@@ -7,6 +7,7 @@ comes out is a row, a broken rule, or StoreUnavailable.
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import select
 import sys
@@ -22,6 +23,9 @@ from lockgate.errors import StoreUnavailable
 from lockgate.rules.call import Connection
 from lockgate.rules.recovery import listen_for_drives, wake_workers
 from lockgate.strict_json import loads_stored
+
+# Its warnings quote a link's host and port. That a call had no connection, we tell ourselves.
+logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
 P = ParamSpec("P")
 Row = TypeVar("Row")
