@@ -3,18 +3,22 @@
 `rules_db` has a clock that can be moved, `clean_database` and `database_url` have the real one.
 """
 
-import sys
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent.parent))  # So that `tests.support` is importable.
-
 from tests.support.cluster import Cluster, Database, LentDatabase, running_cluster
 
 # Cheapest first: a wrong word is told before a server has started.
 FOLDERS = ("tidy", "contract", "rules", "races", "runtime", "api", "stateful", "ops", "drives")
+
+
+def pytest_configure() -> None:
+    # A shell starts what runs in its background with interrupts ignored, and children inherit it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

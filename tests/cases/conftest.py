@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import lockgate.database
 from tests.support.clients import Client, clients_of
 from tests.support.cluster import Database
 from tests.support.crew import Member
@@ -52,6 +53,11 @@ class Pair:
         return int(self.door.row(query, session_id).n)
 
 
+def wait_less() -> None:
+    """Make a process tell sooner that its database is away."""
+    lockgate.database.POOL_WAIT_S = 1.0
+
+
 @pytest.fixture
 def scene(clean_database: Database, tmp_path: Path) -> Iterator[Scene]:
     """A database, the rules, a stage, and a crew that is nobody yet."""
@@ -72,6 +78,7 @@ def split(scene: Scene) -> Iterator[Pair]:
     """A only answers requests; B drives."""
     members = (scene.crew.server("A", "--no-worker"), scene.crew.server("B"))
     with clients_of(*(member.ready() for member in members)) as (a, b):
+        scene.listened_to(1)
         yield Pair(a, b, members, scene)
         scene.crew.close()
 
@@ -81,5 +88,6 @@ def pair(scene: Scene) -> Iterator[Pair]:
     """A and B."""
     members = (scene.crew.server("A"), scene.crew.server("B"))
     with clients_of(*(member.ready() for member in members)) as (a, b):
+        scene.listened_to(2)
         yield Pair(a, b, members, scene)
         scene.crew.close()

@@ -20,12 +20,13 @@ def pair(scene: Scene, proxy: Proxy) -> Iterator[Pair]:
     """A comes to the database through the proxy; B has a link that does not break."""
     members = (scene.crew.server("A", url=proxy.url), scene.crew.server("B", "--no-worker"))
     with clients_of(*(member.ready() for member in members)) as (a, b):
+        scene.listened_to(1)
         yield Pair(a, b, members, scene)
         scene.crew.close()
 
 
 @case(1)
-@pytest.mark.parametrize("cuts", [1, 3, 4])
+@pytest.mark.parametrize("cuts", [1, 4])
 def test_a_start_whose_answer_is_lost_started_once(pair: Pair, proxy: Proxy, cuts: int) -> None:
     """One call and three repeats: the fourth cut leaves a typed answer, and a key that attaches."""
     faults = [proxy.arm("cut", START) for _ in range(cuts)]

@@ -22,7 +22,7 @@ def test_forty_reconnects_over_two_processes_lose_and_double_nothing(split: Pair
                 break
             union.append(event)
             last_id, taken = event.id, taken - 1
-        stream.close()  # type: ignore[attr-defined]  # a generator
+        stream.close()
     rest = list(split.a.events("s1", last_id=last_id))
     union += [event for event in rest if event.name == "chunk"]
 

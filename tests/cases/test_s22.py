@@ -20,6 +20,7 @@ def pair(scene: Scene) -> Iterator[Pair]:
     """A and B, whose host has a before_entry."""
     members = (scene.crew.server("A", admits=True), scene.crew.server("B", admits=True))
     with clients_of(*(member.ready() for member in members)) as (a, b):
+        scene.listened_to(2)
         yield Pair(a, b, members, scene)
         scene.crew.close()
 

@@ -15,7 +15,7 @@ from tests.support.seen import seen
 STARTED = {"agentType": "scripted", "input": {"message": script({"say": "Hello."})}}
 OPEN = (
     "select from pg_stat_activity"
-    " where application_name = 'lockgate' and state like 'idle in transaction%'"
+    " where application_name = 'lockgate' and starts_with(state, 'idle in')"
 )
 RESET_ON_CLOSE = b"\1\0\0\0\0\0\0\0"
 

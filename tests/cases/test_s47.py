@@ -23,6 +23,7 @@ def pair(scene: Scene) -> Iterator[Pair]:
     """A and B, whose callers say of which tenant they are."""
     members = (scene.crew.server("A", *DOOR), scene.crew.server("B", *DOOR))
     with clients_of(*(member.ready() for member in members)) as (a, b):
+        scene.listened_to(2)
         yield Pair(a, b, members, scene)
         scene.crew.close()
 

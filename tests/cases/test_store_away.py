@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lockgate_ops.embedded import EmbeddedPostgres, temporary_postgres
-from tests.cases.conftest import Pair
+from tests.cases.conftest import Pair, wait_less
 from tests.support.clients import Client, Reader, at_once, clients_of, terminal, text_of
 from tests.support.cluster import FAST, Database, install
 from tests.support.rounds import rounds
@@ -89,11 +89,12 @@ def server() -> Iterator[EmbeddedPostgres]:
         yield server
 
 
-def test_service_returns_by_itself_when_the_database_does(
+def test_answers_come_again_by_themselves_when_the_database_does(
     server: EmbeddedPostgres, tmp_path: Path
 ) -> None:
     with scene_of(Database("postgres", server.url), tmp_path) as scene:
-        members = (scene.crew.server("A", "--no-worker"), scene.crew.server("B"))
+        front = scene.crew.server("A", "--no-worker", prepare=wait_less)
+        members = (front, scene.crew.server("B", prepare=wait_less))
         with clients_of(*(member.ready() for member in members)) as (a, b):
             a.started("s1", {"say": "Before @hold:away and after."})
             scene.stage.seen("waits", gate="away")

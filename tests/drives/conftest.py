@@ -20,4 +20,5 @@ def scene(clean_database: Database, tmp_path: Path) -> Iterator[Scene]:
 def driven(scene: Scene) -> Scene:
     """A scene in which one worker drives."""
     scene.crew.worker().ready()
+    scene.listened_to(1)
     return scene

@@ -1,5 +1,6 @@
 """What a host is told: when a drive owns its run, and when a run has settled."""
 
+from tests.support.proves import case
 from tests.support.scene import Scene, call
 from tests.support.seen import seen
 
@@ -54,6 +55,25 @@ def test_a_hook_that_throws_is_marked_and_not_told_again(scene: Scene) -> None:
     seen(lambda: len(deliveries(scene)) == 2, "the later one is marked")
     told = [note["delivery"] for note in scene.stage.notes("settled")]
     assert told == [f"{run.run_id}:completed", f"{later.run_id}:completed"]
+
+
+@case(50)
+def test_a_worker_that_dies_in_the_hook_leaves_it_to_the_next_under_the_same_id(
+    scene: Scene,
+) -> None:
+    dies = scene.crew.worker("dies", settled=True)
+    dies.ready()
+    run = scene.start("waits", {"say": "One."})
+    scene.stage.seen("waits", gate="settled-waits")
+    dies.kill()
+    scene.stage.open("settled-waits")
+    scene.crew.worker("lives", settled=True).ready()
+    scene.settled(scene.start("other", {"say": "Two."}))
+    assert len(scene.stage.seen("settled", 2)) == 2, "the lease of the first still holds"
+    scene.door.execute("update lockgate_store.deliveries set claimed_until = now()")
+    told = [note["delivery"] for note in scene.stage.seen("settled", 3)]
+    assert told.count(f"{run.run_id}:completed") == 2
+    seen(lambda: len(deliveries(scene)) == 2, "both are marked")
 
 
 def test_without_a_hook_nothing_is_marked_and_a_later_one_is_told_all(scene: Scene) -> None:

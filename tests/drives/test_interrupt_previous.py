@@ -103,6 +103,25 @@ def test_a_run_that_does_not_settle_in_time_keeps_its_stop_and_the_entry_is_refu
     assert (again.attached, scene.settled(again).output) == (False, "Now.")
 
 
+def test_a_stop_that_its_worker_did_not_live_to_honour_ends_the_run_all_the_same(
+    scene: Scene,
+) -> None:
+    worker = scene.crew.worker("dies")
+    worker.ready()
+    hasty = scene.runtime(concurrent_entry="interrupt_previous", concurrent_entry_timeout_ms=1)
+    first = start(scene, hasty, {"calls": [call("hold", gate="never")]})
+    scene.stage.seen("waits", gate="never")
+    worker.freeze()
+    with pytest.raises(EntryRefused):
+        start(scene, hasty, {"say": "Too soon."})
+    worker.kill()
+    scene.crew.worker("sweeps").ready()
+    assert scene.settled(first).status == "interrupted"
+    assert len(scene.stage.notes("model")) == len(scene.stage.notes("tool")) == 1
+    (result,) = scene.door.messages()[2].content
+    assert (result["success"], result["reason"]) == (False, "run_stopped")
+
+
 def test_under_reject_the_second_start_is_refused_and_the_first_runs_on(driven: Scene) -> None:
     first = driven.start("s1", HELD)
     driven.stage.seen("waits", gate="never")

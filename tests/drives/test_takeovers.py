@@ -51,6 +51,37 @@ def test_a_worker_that_wakes_after_three_leases_writes_no_more(scene: Scene) -> 
     assert {note["pid"] for note in bodies} == {lost.pid, taker.pid}
 
 
+def test_a_worker_that_wakes_and_was_not_replaced_goes_on(scene: Scene) -> None:
+    runs = (scene.start("s1", SAYS), scene.start("s2", HOLDS, {"say": "After the body."}))
+    worker = frozen_with(scene, *runs)
+    name = scene.door.run(runs[0].run_id).owner_id
+    fresh = (
+        "select from lockgate_store.workers where worker_id = %s"
+        " and heartbeat_at + 3 * lease_ms * interval '1 millisecond' > clock_timestamp()"
+    )
+    seen(lambda: not scene.door.rows(fresh, name), "three leases have passed")
+    worker.thaw()
+    scene.stage.open("word")
+    scene.stage.open("body")
+    assert [scene.settled(run).status for run in runs] == ["completed", "completed"]
+    assert [scene.door.run(run.run_id).attempt for run in runs] == [2, 2], "one, and its end"
+    assert len(scene.stage.notes("tool", name="hold")) == 1
+    assert len(scene.stage.notes("model")) == 3
+
+
+@case(28)
+def test_a_worker_whose_loop_is_blocked_for_three_leases_is_not_replaced(scene: Scene) -> None:
+    """Its heartbeats come from a thread of their own."""
+    busy = scene.crew.worker("A", lease_ms=700)
+    busy.ready()
+    run = scene.start("s1", {"calls": [call("stall", seconds=2.1)]}, {"say": "Still here."})
+    seen(lambda: scene.door.run(run.run_id).owner_id, "it is claimed")
+    scene.crew.worker("B", lease_ms=700, sweep_every_s=0.05).ready()
+    assert scene.settled(run).output == "Still here."
+    assert scene.door.run(run.run_id).attempt == 2, "one attempt, and its end"
+    assert {note["pid"] for note in scene.stage.notes("model")} == {busy.pid}
+
+
 @case(6)
 def test_a_worker_that_is_told_to_leave_hands_its_runs_over_and_stops_none(scene: Scene) -> None:
     leaving = scene.crew.worker("A", drain_s=0.3)
@@ -98,6 +129,7 @@ def test_a_workflow_that_is_executed_again_claims_nothing(scene: Scene) -> None:
     scene.stage.seen("waits", pid=first.pid)
     drive_id = drive_of(scene, run)
     scene.crew.worker("B", sweep_every_s=600).ready()
+    scene.listened_to(2)
     first.freeze()
     scene.door.set_workflow(run.run_id, status="ENQUEUED")
     scene.wake()

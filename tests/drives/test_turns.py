@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import pytest
-
 from lockgate import RunHandle
+from tests.support.proves import case
 from tests.support.scene import Scene, call, collected
 
 
@@ -94,12 +93,14 @@ def test_calls_run_side_by_side_and_their_results_keep_the_order_of_the_calls(
     assert [note["messages"] for note in driven.stage.notes("model")] == [1, 3]
 
 
-@pytest.mark.parametrize("how", ["exit", "key", "cancel"])
-def test_a_tool_that_would_end_the_program_fails_and_nothing_else(driven: Scene, how: str) -> None:
-    run = driven.start("s1", {"calls": [call("leave", how=how)]}, {"say": "Still here."})
+@case(20)
+def test_a_tool_that_would_end_the_program_fails_and_nothing_else(driven: Scene) -> None:
+    ways = ("exit", "key", "cancel")
+    run = driven.start(
+        "s1", {"calls": [call("leave", how=how) for how in ways]}, {"say": "Still here."}
+    )
     assert driven.settled(run).output == "Still here."
-    (result,) = parts(driven)[2][1]
-    assert result["success"] is False
+    assert [result["success"] for result in parts(driven)[2][1]] == [False] * 3
     again = driven.start("s2", {"say": "And now."})
     assert driven.settled(again).status == "completed"
     assert len({note["pid"] for note in driven.stage.notes("model")}) == 1
@@ -190,23 +191,20 @@ def test_a_run_that_needs_more_steps_than_it_has_fails(driven: Scene) -> None:
     assert len(driven.stage.notes("tool")) == 2
 
 
-@pytest.mark.parametrize(
-    ("message", "says"),
-    [
-        ("script: [", "cannot be read"),
-        ("script: {}", "no list of turns"),
-        ('script: [{"say": "a", "calls": []}]', "exactly one of"),
-        ('script: [{"say": "a"}, {"sing": "b"}]', "Turn 2 needs"),
-    ],
-)
-def test_a_malformed_script_fails_typed_before_its_first_turn(
-    driven: Scene, message: str, says: str
-) -> None:
-    row = driven.settled(driven.start("s1", message))
+MALFORMED = {
+    "script: [": "cannot be read",
+    "script: {}": "no list of turns",
+    'script: [{"say": "a", "calls": []}]': "exactly one of",
+    'script: [{"say": "a"}, {"sing": "b"}]': "Turn 2 needs",
+}
 
-    assert (row.status, row.error_detail["code"]) == ("failed", "validation_error")
-    assert says in row.error_detail["message"]
-    assert [role for role, _ in parts(driven)] == ["user"]
+
+def test_a_malformed_script_fails_typed_before_its_first_turn(driven: Scene) -> None:
+    for number, (message, says) in enumerate(MALFORMED.items()):
+        row = driven.settled(driven.start(f"s{number}", message))
+        assert (row.status, row.error_detail["code"]) == ("failed", "validation_error")
+        assert says in row.error_detail["message"]
+        assert [role for role, _ in parts(driven, f"s{number}")] == ["user"]
 
 
 def test_an_agent_type_that_no_worker_knows_ends_typed(driven: Scene) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ class Client:
 
     def events(
         self, session_id: str, *, after: int | None = None, last_id: str | None = None
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """Read a stream as it comes, to the end of its body."""
         headers = {} if last_id is None else {"Last-Event-ID": last_id}
         params = {} if after is None else {"fromSequence": str(after)}
@@ -107,7 +107,8 @@ class Client:
         with connect_sse(self.http, "GET", path, headers=headers, params=params) as source:
             assert source.response.status_code == 200, source.response.read()
             for event in source.iter_sse():
-                yield Event(event.event, json.loads(event.data), event.id)
+                if event.data:  # A comment ends in an empty event, once there was an id.
+                    yield Event(event.event, json.loads(event.data), event.id)
 
     def close(self) -> None:
         self.http.close()

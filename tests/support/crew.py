@@ -17,8 +17,19 @@ from tests.support.seen import seen
 from tests.support.stage import Stage
 
 _FORKS = multiprocessing.get_context("forkserver")
-# The last one is what a child looks at for its own `__main__`.
-_FORKS.set_forkserver_preload(["tests.support.crew_parts", "lockgate_ops.serve", "pytest"])
+# What the libraries import only when it is needed, which would be in each process anew; a name that
+# is not there is passed over. The last one is what a child looks at for its own `__main__`.
+_FORKS.set_forkserver_preload(
+    [
+        *("tests.support.crew_parts", "lockgate_ops.serve", "uvloop", "encodings.idna"),
+        *("dbos._datasource_postgres", "dbos._sys_db_postgres", "sqlalchemy.dialects.sqlite"),
+        *("litestar.plugins.pydantic", "litestar._kwargs", "litestar.exceptions.responses"),
+        *("litestar.middleware.csrf", "litestar.middleware.response_cache"),
+        *("litestar.middleware.allowed_hosts", "litestar.middleware._internal.exceptions"),
+        *("uvicorn.lifespan.on", "uvicorn.protocols.http.httptools_impl", "anyio.streams.tls"),
+        *("uvicorn.protocols.websockets.auto", "anyio._backends._asyncio", "pytest"),
+    ]
+)
 ENDS_WITHIN_S = 30.0
 
 

@@ -53,6 +53,14 @@ class Scene:
         """Tell the workers that there is work."""
         self.door.execute("select lockgate.wake_workers()")
 
+    def listened_to(self, workers: int) -> None:
+        """Wait until so many workers hear `wake`; before that they look once a second."""
+        query = (
+            "select from pg_stat_activity where datname = current_database()"
+            " and application_name = 'lockgate listen' and state = 'idle' and query <> ''"
+        )
+        seen(lambda: len(self.door.rows(query)) >= workers, "the workers listen")
+
     def start(self, session_id: str, *turns: Turn | str, **more: Any) -> RunHandle:
         """Start a run of a script, or of one plain text, by this process's runtime."""
         given = {"agent_type": SCRIPTED, **more}

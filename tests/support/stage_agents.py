@@ -103,12 +103,12 @@ def staged_tools(stage: Stage) -> list[Any]:
         """Raise what would end a program."""
         raise {"exit": SystemExit, "key": KeyboardInterrupt, "cancel": asyncio.CancelledError}[how]
 
-    def block(seconds: float) -> str:
-        """Hold up a thread."""
-        time.sleep(seconds)
-        return "blocked"
+    async def stall(seconds: float) -> str:
+        """Hold up the whole loop, as a careless application does."""
+        time.sleep(seconds)  # noqa: ASYNC251 - that is the point.
+        return "stalled"
 
-    return [tool(each) for each in (add, hold, tell, boom, odd, leave, block)]
+    return [tool(each) for each in (add, hold, tell, boom, odd, leave, stall)]
 
 
 def staged_agents(stage: Stage) -> list[Agent]:

@@ -52,7 +52,10 @@ def test_a_public_function_runs_with_the_owners_rights_and_a_pinned_path() -> No
     wrong = [
         file.path
         for file in public()
-        if ("security definer set search_path = pg_catalog, pg_temp" in file.signature)
+        if (
+            "security definer set search_path = pg_catalog, pg_temp"
+            in " ".join(file.signature.split())
+        )
         is (file.stem in OF_THE_CALLER)
     ]
 
