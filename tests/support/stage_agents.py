@@ -3,6 +3,7 @@
 The model plays the script in the user's message, and knows some words in a `say` as directions:
   @hold:NAME   waits at a gate
   @break:NAME  ends the stream without its finish, the first time
+  @raise:TEXT  fails in a way that nobody knows
   @raw:TEXT    one delta, in Python's escapes, so that it may hold what a script may not
   @pace:S      that many seconds before each word from here on
 """
@@ -61,6 +62,8 @@ class StagedModel:
                     return
             elif word.startswith("@hold:"):
                 await self._stage.passed(word.removeprefix("@hold:"))
+            elif word.startswith("@raise:"):
+                raise RuntimeError(word.removeprefix("@raise:"))
             elif word.startswith("@pace:"):
                 pace_s = float(word.removeprefix("@pace:"))
             elif word.startswith("@raw:"):
