@@ -12,7 +12,19 @@ import pytest
 from tests.support.cluster import Cluster, Database, LentDatabase, running_cluster
 
 # Cheapest first: a wrong word is told before a server has started.
-FOLDERS = ("tidy", "contract", "rules", "races", "runtime", "api", "stateful", "ops", "drives")
+FOLDERS = [
+    "tidy",
+    "contract",
+    "rules",
+    "races",
+    "runtime",
+    "api",
+    "stateful",
+    "ops",
+    "clients",
+    "drives",
+    "cases",
+]
 
 
 def pytest_configure() -> None:
