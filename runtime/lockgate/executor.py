@@ -173,7 +173,9 @@ class Runtime:
         )
         assert answer.run_id is not None
         assert answer.start_sequence is not None
-        if answer.outcome is EntryOutcome.STARTED:
+        if (
+            answer.outcome is not EntryOutcome.ATTACHED
+        ):  # a replayed start's first hurry may be lost
             self.hurry()
         return RunHandle(
             session_id=session_id,

@@ -100,11 +100,15 @@ def _redact(text: str) -> str:
 
 
 def _head(text: str) -> str:
-    """Keep whole words of the part we read: half a secret would pass for none."""
+    """Keep whole words of the part we read: half a secret would pass for none.
+
+    A text without a space has no word to end on: it loses the half in which a secret may have been
+    cut, once what is whole in it has been redacted.
+    """
     if len(text) <= _READ_LIMIT:
         return text
     words = _UP_TO_LAST_SPACE.match(text[:_READ_LIMIT])
-    return words.group() if words else ""
+    return words.group() if words else _redact(text[:_READ_LIMIT])[: _READ_LIMIT // 2]
 
 
 def _cap(text: str, limit: int) -> str:

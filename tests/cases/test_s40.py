@@ -1,5 +1,6 @@
 """S40: NOTIFY is limited to 8000 bytes: what is long is stored, and the signal carries ids only."""
 
+from lockgate.errors import error_detail
 from tests.cases.conftest import Pair
 from tests.support.clients import Reader, text_of
 from tests.support.proves import case
@@ -41,3 +42,9 @@ def test_three_byte_characters_are_counted_in_neither_way(split: Pair) -> None:
     status = split.b.settled("s1")
     assert status["errorDetail"]["message"] == "€" * 256
     assert list(split.b.events("s1"))[-1].data["error"] == "€" * 256
+
+
+@case(40)
+def test_an_error_of_one_long_word_says_something() -> None:
+    """Chinese has no spaces, and a dump has none either."""
+    assert error_detail(RuntimeError("错" * 9_000))["message"] != ""
