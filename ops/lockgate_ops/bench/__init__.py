@@ -50,8 +50,8 @@ def _measured(bindir: Any, url: str, *, quick: bool) -> Iterator[Row]:
     for row in sql_rows.measure(bindir / "pgbench", url, quick=quick):
         sql[row.name] = row
         yield row
-    yield _http_row(url, 3.0 if quick else 10.0, sql["start, keyed"].value)
-    yield from _drive_rows(_fresh_database(url), 100 if quick else 400)
+    yield _http_row(url, 2.0 if quick else 10.0, sql["start, keyed"].value)
+    yield from _drive_rows(_fresh_database(url), 40 if quick else 400)
 
 
 def _fresh_database(url: str) -> str:

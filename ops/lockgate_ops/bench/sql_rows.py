@@ -96,7 +96,7 @@ class Pgbench:
 def measure(program: Path, url: str, *, quick: bool) -> Iterator[Row]:
     """Measure every row of this module, one after the other."""
     bench = Pgbench(program, url)
-    seconds, pairs = (2, 2) if quick else (6, 5)
+    seconds, pairs = (1, 2) if quick else (6, 5)
     with psycopg.connect(url, autocommit=True) as conn:
         conn.execute(files(__package__).joinpath("floor.sql").read_bytes())
         for prefix, sessions in (("b", SESSIONS), ("r", REPEATED), ("hot", 1)):
