@@ -48,13 +48,3 @@ class ChunkMaker:
     def custom(self, step: int, name: str, data: Any) -> str:
         """What a tool emits by itself."""
         return self.chunk("custom", step, eventName=name, data=data)
-
-    def resync(self, step: int, run_id: str, attempt: int, committed_sequence: int) -> str:
-        """A repeated model call begins: what was not committed is void."""
-        return self.chunk(
-            "stream_resync",
-            step,
-            runId=run_id,
-            attempt=attempt,
-            committedSequence=committed_sequence,
-        )

@@ -106,8 +106,9 @@ class Database:
     ) -> Row:
         """Call a rule, and once more after weather.
 
-        Every rule called so may be called again when its outcome is unknown: it knows its own
-        repeat by an id that was chosen before (run, attempt and sequence, step and ordinal).
+        A rule called so may be called again when its outcome is unknown: it knows its own repeat by
+        an id chosen before (run, attempt and sequence, step and ordinal). Two answer a repeat less
+        exactly: create_session says `existing`, and claim_settlements leases what comes next.
         Errors  RuleBroken; StoreUnavailable once the tries are used up
         """
         unknown = False

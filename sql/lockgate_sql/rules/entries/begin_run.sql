@@ -12,7 +12,7 @@ as $$
 --
 -- The new run goes in before anything else is written but the old run's status, because the
 -- unique indexes may still refuse it (a row inserted without our lock): then the old status is
--- put back and the answer is what that row makes it. Held by races/raw_insert.
+-- put back and the answer is what that row makes it. Held by tests/races/test_raw_insert.py.
 declare
   v_session lockgate_store.sessions := p_session;
   v_is_new boolean := p_session.session_id is null;
