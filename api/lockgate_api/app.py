@@ -9,7 +9,7 @@ from litestar import Litestar
 from litestar.datastructures import State
 from litestar.types import LifeSpanReceive, LifeSpanScope, LifeSpanSend, Receive, Scope, Send
 
-from lockgate import Runtime
+from lockgate import Executor, Runtime, Sender
 from lockgate_api.answers import on_error
 from lockgate_api.auth import Authenticate
 from lockgate_api.documents import openapi
@@ -28,6 +28,7 @@ STANDS_OPEN = (
 def create_app(
     runtime: Runtime,
     *,
+    executor: Executor | None = None,
     authenticate: Authenticate | None = None,
     allow_unauthenticated: bool = False,
     verbose_validation_errors: bool = False,
@@ -37,6 +38,8 @@ def create_app(
 ) -> Litestar:
     """Make the application that serves a runtime's sessions over HTTP.
 
+    executor                   takes the entries instead of the runtime: a wrapper that traces or
+                               routes them. One that records no request keys is sent none
     authenticate               given a request, plain or async: a Principal, None for 401, or the
                                host's own response, which is answered as it is
     allow_unauthenticated      serve without it, for whoever can reach the port
@@ -48,7 +51,8 @@ def create_app(
     """
     if authenticate is None and not allow_unauthenticated:
         raise ValueError(STANDS_OPEN)
-    front = Front(runtime, authenticate, verbose_validation_errors, max_body_bytes)
+    sender = Sender(runtime if executor is None else executor)
+    front = Front(runtime, sender, authenticate, verbose_validation_errors, max_body_bytes)
     return _App(
         route_handlers=[native_routes(), health_routes()],
         exception_handlers={Exception: on_error},

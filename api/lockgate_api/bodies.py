@@ -32,13 +32,13 @@ VIEW_STATUS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def entry_body(handle: RunHandle) -> dict[str, Any]:
-    """Say which run an entry has started, or found under its key."""
+def entry_body(handle: RunHandle, done: str) -> dict[str, Any]:
+    """Say which run an entry has started or resumed (`done`), or found under its key."""
     return {
         "sessionId": handle.session_id,
         "streamId": handle.session_id,
         "runId": str(handle.run_id),
-        "status": "attached" if handle.attached else "started",
+        "status": "attached" if handle.attached else done,
         "startSequence": handle.start_sequence,
     }
 
@@ -81,7 +81,7 @@ def snapshot_body(answer: SnapshotResult) -> dict[str, Any]:
         "agentType": answer.agent_type,
         "status": VIEW_STATUS[answer.session_status],
         "sessionStatus": answer.session_status,
-        "messages": ui_messages(read_history(answer.messages), answer.calls),
+        "messages": ui_messages(read_history(answer.messages, answer.message_count), answer.calls),
         "state": answer.state,
         "streamId": answer.session_id,
         "streamStatus": answer.stream_status,

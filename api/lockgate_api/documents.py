@@ -18,7 +18,7 @@ Errors: TypeAlias = dict[int, ResponseSpec]
 
 
 class EntryAnswer(TypedDict):
-    """Which run an entry has started, or found under its key (`attached`)."""
+    """Which run an entry has started or resumed, or found under its key (`attached`)."""
 
     sessionId: str
     streamId: str

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from litestar import Request
 from litestar.datastructures import State
 
-from lockgate import Runtime
+from lockgate import Runtime, Sender
 
 AnyRequest: TypeAlias = Request[Any, Any, State]
 Result = TypeVar("Result")
@@ -67,10 +67,12 @@ class UnderWay:
 class Front:
     """One app's front: what `create_app` was given, and what its routes keep in common.
 
+    sender        takes the entries: through the runtime, or a wrapper around one
     authenticate  None only where `allow_unauthenticated` was said
     """
 
     runtime: Runtime
+    sender: Sender
     authenticate: Callable[[AnyRequest], Any] | None
     verbose_validation_errors: bool
     max_body_bytes: int

@@ -8,7 +8,8 @@ from __future__ import annotations
 from litestar import Router, get, post
 from litestar.response.base import ASGIResponse
 
-from lockgate import Origin
+from lockgate import Origin, Resume, Retry, Start
+from lockgate.requests import EntryRequest, parse_resume_options
 from lockgate_api import sse
 from lockgate_api.answers import (
     CREATED,
@@ -33,11 +34,12 @@ from lockgate_api.documents import (
     takes,
 )
 from lockgate_api.front import AnyRequest, front_of
+from lockgate_api.shapes import RESUME_BODY, RETRY_BODY, SESSION_BODY, START_BODY
 from lockgate_api.wire import (
-    SESSION_BODY,
-    START_BODY,
     cursor_of,
     identity_of,
+    read_resume,
+    read_retry,
     read_session,
     read_start,
     request_key_of,
@@ -82,19 +84,61 @@ async def start(request: AnyRequest) -> ASGIResponse:
     request_key = request_key_of(request)
     body = await read_start(request, front, session_id)
     refuse_other_user(actor, body.get("userId"))
+    asked = Start(
+        session_id,
+        body["agentType"],
+        body["input"]["message"],
+        state=body["input"].get("state"),
+        request_key=request_key,
+        **identity_of(body),
+    )
+    return await _entered(request, asked, "started")
+
+
+@post(
+    "/{session_id:str}/resume",
+    status_code=OK,
+    responses=answers(EntryAnswer, errors=WRITE_ERRORS),
+    operation_class=takes(RESUME_BODY, *REQUEST_KEY),
+)
+async def resume(request: AnyRequest) -> ASGIResponse:
+    """Go on with a session that was interrupted, or is paused with nothing awaited."""
+    session_id, request_key = session_id_of(request), request_key_of(request)
+    body = await read_resume(request, front_of(request))
+    options = parse_resume_options(body["options"])
+    asked = Resume(session_id, body["agentType"], options, request_key=request_key)
+    return await _entered(request, asked, "resumed")
+
+
+@post(
+    "/{session_id:str}/retry",
+    status_code=OK,
+    responses=answers(EntryAnswer, errors=WRITE_ERRORS),
+    operation_class=takes(RETRY_BODY, *REQUEST_KEY),
+)
+async def retry(request: AnyRequest) -> ASGIResponse:
+    """Go on with a failed session, from its last committed step or from a checkpoint."""
+    session_id, request_key = session_id_of(request), request_key_of(request)
+    body = await read_retry(request, front_of(request))
+    asked = Retry(
+        session_id,
+        body["agentType"],
+        body.get("checkpointId"),
+        body.get("message"),
+        request_key=request_key,
+    )
+    return await _entered(request, asked, "resumed")
+
+
+async def _entered(request: AnyRequest, asked: EntryRequest, done: str) -> ASGIResponse:
+    """Send an entry on, and answer with the run that it has started or found."""
+    front = front_of(request)
     handle = await front.under_way.finish(
-        front.runtime.start(
-            session_id,
-            body["agentType"],
-            body["input"]["message"],
-            state=body["input"].get("state"),
-            request_key=request_key,
-            actor=actor,
-            origin=Origin(request=request, route="native"),
-            **identity_of(body),
+        front.sender.send(
+            asked, actor=actor_of(request), origin=Origin(request=request, route="native")
         )
     )
-    return JsonAnswer(entry_body(handle))
+    return JsonAnswer(entry_body(handle, done))
 
 
 @get("/{session_id:str}/status", responses=answers(StatusAnswer))
@@ -139,7 +183,7 @@ def native_routes() -> Router:
     """Return the routes, each behind `authenticate`."""
     return Router(
         "/sessions",
-        route_handlers=[create_session, start, status, snapshot, events],
+        route_handlers=[create_session, start, resume, retry, status, snapshot, events],
         before_request=admit,
         tags=["sessions"],
     )

@@ -6,13 +6,12 @@ Nothing that came in is repeated in a refusal but the name of the place. No data
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NotRequired, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
-from typing_extensions import TypedDict  # pydantic wants this one below Python 3.12.
+from pydantic import TypeAdapter, ValidationError
 
 from lockgate import EntryRefused, parse_request_key
 from lockgate.requests import REQUEST_KEY_HEADER
@@ -20,107 +19,28 @@ from lockgate.strict_json import BadJson, JsonValue, loads_body
 from lockgate_api.answers import too_large
 from lockgate_api.front import AnyRequest, Front
 from lockgate_api.paths import SESSION_ID
+from lockgate_api.shapes import (
+    MAX_ID,
+    RESUME_BODY,
+    RETRY_BODY,
+    SESSION_BODY,
+    START_BODY,
+    ResumeBody,
+    RetryBody,
+    SessionBody,
+    SessionFields,
+    StartBody,
+)
 
-MAX_ID = 256  # characters of a session's or a user's id: indexed text
-MAX_AGENT_TYPE = 128  # characters, likewise
-MAX_LIST = 1_000  # messages of one entry, and parts of one message
-MAX_TAGS = 64
 MAX_SEQUENCE = 2**62  # past any stream's head, and still a number that Postgres can add to
 BAD_BODY = "Invalid request body"
 
-_STRICT = ConfigDict(extra="forbid", strict=True)
 _KEY_HEADER = REQUEST_KEY_HEADER.lower().encode()
 _KEY_ALIAS = b"idempotency-key"  # bare, or as the quoted string of a structured field
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CURSOR = re.compile(r"([0-9]{1,64})(?:-([A-Za-z0-9]{1,64}))?")
 
-Id = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
-AgentType = Annotated[str, Field(min_length=1, max_length=MAX_AGENT_TYPE)]
-Text = Annotated[str, Field(min_length=1)]
-Label = Annotated[str, Field(max_length=MAX_ID)]
 Body = TypeVar("Body")
-
-
-class TextPart(TypedDict):
-    """A text."""
-
-    __pydantic_config__ = _STRICT  # type: ignore[misc]  # pydantic's own way to configure it
-
-    type: Literal["text"]
-    text: Text
-
-
-class FilePart(TypedDict):
-    """A file that lies somewhere else."""
-
-    __pydantic_config__ = _STRICT  # type: ignore[misc]
-
-    type: Literal["file"]
-    mediaType: str
-    url: str
-    filename: NotRequired[str]
-
-
-def _kind(part: Any) -> str:
-    return "~file" if isinstance(part, Mapping) and part.get("type") == "file" else "~text"
-
-
-Part = Annotated[
-    Annotated[TextPart, Tag("~text")] | Annotated[FilePart, Tag("~file")], Discriminator(_kind)
-]
-
-
-class UserMessage(TypedDict):
-    """One message of a user."""
-
-    __pydantic_config__ = _STRICT  # type: ignore[misc]
-
-    role: Literal["user"]
-    content: Text | Annotated[list[Part], Field(min_length=1, max_length=MAX_LIST)]
-    id: NotRequired[str]
-
-
-class StartInput(TypedDict):
-    """What a start brings. `state` is merged into the session's at the top level."""
-
-    __pydantic_config__ = _STRICT  # type: ignore[misc]
-
-    message: Text | Annotated[list[UserMessage], Field(min_length=1, max_length=MAX_LIST)]
-    state: NotRequired[dict[str, Any] | None]
-
-
-class SessionFields(TypedDict):
-    """What a session is created with, and keeps."""
-
-    __pydantic_config__ = _STRICT  # type: ignore[misc]
-
-    sessionId: NotRequired[Id | None]
-    agentType: AgentType
-    userId: NotRequired[Id | None]
-    tags: NotRequired[Annotated[list[Label], Field(max_length=MAX_TAGS)] | None]
-    metadata: NotRequired[dict[str, str] | None]
-    parentSessionId: NotRequired[Id | None]
-    rootSessionId: NotRequired[Id | None]
-
-
-class StartBody(SessionFields):
-    """The body of POST start."""
-
-    __pydantic_config__ = _STRICT  # type: ignore[misc]
-
-    input: StartInput
-
-
-class SessionBody(SessionFields):
-    """The body of POST /sessions."""
-
-    __pydantic_config__ = _STRICT  # type: ignore[misc]
-
-    state: NotRequired[dict[str, Any] | None]
-
-
-START_BODY = TypeAdapter(StartBody)
-SESSION_BODY = TypeAdapter(SessionBody)
 
 
 async def read_start(request: AnyRequest, front: Front, session_id: str) -> StartBody:
@@ -134,6 +54,16 @@ async def read_start(request: AnyRequest, front: Front, session_id: str) -> Star
             "validation_error", "Path and body name different sessions", field="sessionId"
         )
     return body
+
+
+async def read_resume(request: AnyRequest, front: Front) -> ResumeBody:
+    """Read a resume's body: which agent type, and how it goes on."""
+    return validated(RESUME_BODY, await read_json(request, front), front)
+
+
+async def read_retry(request: AnyRequest, front: Front) -> RetryBody:
+    """Read a retry's body: which agent type, from where, and with which message."""
+    return validated(RETRY_BODY, await read_json(request, front), front)
 
 
 async def read_session(request: AnyRequest, front: Front) -> SessionBody:

@@ -64,6 +64,22 @@ DashboardRole = Annotated[
     str | None, typer.Option("--dashboard-role", help="May read the views; lockgate_dashboard.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Mend = Annotated[
+    bool, typer.Option("--mend", help="First build each index that is missing or invalid.")
+]
+Invariants = Annotated[
+    bool,
+    typer.Option(
+        "--invariants",
+        help="Ask instead whether each sentence on the stored rows holds, as their owner. Each is "
+        "a scan of whole tables, and one snapshot is held over all: minutes where millions of "
+        "rows are.",
+    ),
+]
+StatementTimeoutS = Annotated[
+    float,
+    typer.Option(min=0, max=86_400, help="Give up a sentence of --invariants after so long; 0."),
+]
 WithParent = Annotated[bool, typer.Option("--exit-with-parent", hidden=True)]
 
 
@@ -166,6 +182,10 @@ def doctor(
     direct_url: DirectUrl = None,
     runtime_role: RuntimeRole = None,
     dashboard_role: DashboardRole = None,
+    dbos_schema: DbosSchema = None,
+    mend: Mend = False,
+    invariants: Invariants = False,
+    statement_timeout_s: StatementTimeoutS = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Look at an installation: what is wrong, what is late, and what to do about it."""
@@ -174,10 +194,17 @@ def doctor(
         direct_url=direct_url,
         runtime_role=runtime_role,
         dashboard_role=dashboard_role,
+        dbos_schema=dbos_schema,
     )
-    from lockgate_ops.doctor import doctor as run
+    from lockgate_ops import doctor as ward
 
-    raise typer.Exit(run(settings, as_json=as_json))
+    if mend:
+        ward.mend(settings, as_json=as_json)
+    if invariants:
+        from lockgate_ops.invariants import ask
+
+        raise typer.Exit(ask(settings, timeout_s=statement_timeout_s, as_json=as_json))
+    raise typer.Exit(ward.doctor(settings, as_json=as_json))
 
 
 @app.command()

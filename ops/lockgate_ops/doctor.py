@@ -1,7 +1,7 @@
 """What an operator asks of an installation: is it whole, is somebody working, is anything late?
 
-It only reads: pg_catalog, the views, and one rule. Each finding says what to do; `bad` is what
-keeps runs from being taken or driven, and makes the exit code 1.
+It only reads, unless it is told to mend an index: pg_catalog, the views, and one rule. Each finding
+says what to do; `bad` is what keeps runs from being taken or driven, and makes the exit code 1.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ import psycopg
 
 from lockgate.rules.call import Connection
 from lockgate.rules.shared import check_installation
-from lockgate_ops.exits import announce
-from lockgate_ops.install import OLDEST_SERVER
+from lockgate_ops.exits import announce, complain
+from lockgate_ops.indexes import NO_TABLE, STATES, WHOLE, asked_for, build_indexes, indexes
+from lockgate_ops.install import OLDEST_SERVER, look_at_server
 from lockgate_ops.readiness import (
+    MEND,
     NOT_INSTALLED,
     RUN_INSTALL,
     connect,
     is_direct,
-    refuse_unfit,
+    refuse_other_rules,
 )
 from lockgate_ops.refusals import Refused, told
 from lockgate_ops.settings import Settings
@@ -70,6 +72,17 @@ class Finding:
     advice: str | None = None
 
 
+def mend(settings: Settings, *, as_json: bool = False) -> None:
+    """Build each index that is missing or invalid, as an install does, and say so.
+
+    as_json  say it on stderr, since stdout is one document
+    Errors   Refused, where it cannot be built
+    """
+    url = settings.direct_url or settings.required_url()
+    look_at_server(url)
+    build_indexes(url, complain if as_json else announce)
+
+
 def doctor(settings: Settings, *, as_json: bool = False) -> int:
     """Print every finding; returns 1 when one of them is bad."""
     settings.required_url()
@@ -93,7 +106,10 @@ async def examine(settings: Settings) -> list[Finding]:
         return [Finding("reachable", "bad", told(error)[0], "check LOCKGATE_DATABASE_URL")]
     async with conn:
         server = (await _rows(conn, SERVER))[0]
-        findings = [_server(server), await _installed(conn), await _roles(conn, settings)]
+        findings = [_server(server), await _installed(conn)]
+        async for finding in _indexes(conn):
+            findings.append(finding)
+        findings.append(await _roles(conn, settings))
         findings.append(await _pooler(conn, settings, server["identity"]))
         if findings[1].advice != RUN_INSTALL:
             async for finding in _work(conn):
@@ -120,7 +136,7 @@ def _server(server: dict[str, Any]) -> Finding:
 async def _installed(conn: Connection) -> Finding:
     try:
         installed = await check_installation(conn)
-        refuse_unfit(installed)
+        refuse_other_rules(installed)
     except Refused as error:
         said, _, advice = str(error).rpartition(": ")
         return Finding("installed", "bad", said or str(error), advice)
@@ -129,7 +145,30 @@ async def _installed(conn: Connection) -> Finding:
             return Finding("installed", "bad", "Lockgate is not installed here", RUN_INSTALL)
         return Finding("installed", "bad", told(error)[0], "grant it lockgate_runtime")
     said = f"Lockgate {installed.package_version} ({installed.drive_version})"
+    # An index is a finding of its own.
+    lost = [name for name in installed.broken if name not in asked_for()[0]]
+    if lost:
+        return Finding("installed", "bad", f"{said} without {', '.join(lost)}", RUN_INSTALL)
     return Finding("installed", "ok", f"{said}, DBOS in schema {installed.dbos_schema}")
+
+
+async def _indexes(conn: Connection) -> AsyncIterator[Finding]:
+    """Say how the indexes stand; nothing where no table stands that they are of."""
+    rows = await _rows(conn, STATES, asked_for())
+    states = {row["name"]: row["state"] for row in rows if row["state"] != NO_TABLE}
+    broken = {name: state for name, state in states.items() if state != WHOLE}
+    if broken:
+        said = "; ".join(f"{name} is {state}" for name, state in broken.items())
+        does_guard = any(index.is_guard and index.name in broken for index in indexes())
+        why = "serve and work do not start" if does_guard else "what reads by it is slow"
+        yield Finding(
+            "indexes",
+            "bad" if does_guard else "warn",
+            said,
+            f"{why}: {MEND} or `lockgate install` builds it",
+        )
+    elif states:
+        yield Finding("indexes", "ok", f"all {len(states)} are whole")
 
 
 async def _roles(conn: Connection, settings: Settings) -> Finding:

@@ -1,4 +1,4 @@
-"""Install: DBOS's tables, then ours, then the rules, all in the user's own database.
+"""Install: the indexes where tables stand, DBOS's tables, ours, the rules; in the user's database.
 
 Idempotent, and safe when several run at once: the manifest takes an advisory lock first. It needs
 no more than to own its schemas; what it may not do is said, with the line a DBA must run.
@@ -13,10 +13,12 @@ import psycopg
 
 import lockgate_sql
 from lockgate_ops.exits import announce
+from lockgate_ops.indexes import build_indexes
 from lockgate_ops.refusals import FAILED, Refused
 from lockgate_ops.settings import Settings
 
 OLDEST_SERVER = 15
+TAKES_TURNS = "tables/schema.sql"  # it holds the installers' lock until its transaction ends
 LOCK_TIMEOUT_MS = 30_000  # a live system's long transaction must not be queued behind for ever
 
 
@@ -71,10 +73,14 @@ def look_at_server(database_url: str) -> list[str]:
 def install(database_url: str, settings: InstallSettings | None = None) -> list[str]:
     """Install or upgrade everything; returns what a DBA still has to do, if anything.
 
+    An index that is missing or invalid is built before anything else changes, and says so.
+
     database_url  a direct connection, past any pooler
-    Errors        psycopg.Error, with nothing changed
+    Errors        RowsInTheWay, where a unique one cannot be built; psycopg.Error. The rules are
+                  then as they were, and the tables, but for what was mended or added before
     """
     chosen = settings or InstallSettings()
+    build_indexes(database_url)
     migrate_dbos(database_url, chosen.dbos_schema)
     return install_rules(database_url, chosen)
 
@@ -89,21 +95,32 @@ def migrate_dbos(database_url: str, dbos_schema: str) -> None:
 
 
 def install_rules(database_url: str, settings: InstallSettings) -> list[str]:
-    """Apply the tables and remake the rules, in one transaction."""
+    """Apply the tables, then remake the rules: two transactions, and one installer at a time.
+
+    `create index if not exists` holds up a table's writers until its transaction ends, though the
+    index stands. A call that waits there would wake up among rules that have gone.
+    """
     notices: list[str] = []
+    rules = lockgate_sql.rule_files()
+    tables = [path for path in lockgate_sql.manifest() if path not in rules]
     with psycopg.connect(database_url, application_name="lockgate install") as conn:
         conn.add_notice_handler(lambda diagnostic: notices.extend(_advice(diagnostic)))
-        with conn.transaction():
-            for name, value in (
-                ("lock_timeout", str(LOCK_TIMEOUT_MS)),
-                ("lockgate.dbos_schema", settings.dbos_schema),
-                ("lockgate.runtime_role", settings.runtime_role),
-                ("lockgate.dashboard_role", settings.dashboard_role),
-            ):
-                conn.execute("select set_config(%s, %s, true)", (name, value))
-            for path in lockgate_sql.manifest():
-                conn.execute(lockgate_sql.text(path).encode())
+        for paths in (tables, [TAKES_TURNS, *rules]):
+            with conn.transaction():
+                for name, value in _names(settings).items():
+                    conn.execute("select set_config(%s, %s, true)", (name, value))
+                for path in paths:
+                    conn.execute(lockgate_sql.text(path).encode())
     return notices
+
+
+def _names(settings: InstallSettings) -> dict[str, str]:
+    return {
+        "lock_timeout": str(LOCK_TIMEOUT_MS),
+        "lockgate.dbos_schema": settings.dbos_schema,
+        "lockgate.runtime_role": settings.runtime_role,
+        "lockgate.dashboard_role": settings.dashboard_role,
+    }
 
 
 def _advice(diagnostic: psycopg.errors.Diagnostic) -> list[str]:

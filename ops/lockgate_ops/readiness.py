@@ -24,6 +24,7 @@ from lockgate_ops.refusals import Refused, without_secrets
 
 DRIVE_VERSION = "drive-1"  # of this code; a contract test holds it to lockgate.worker's
 RUN_INSTALL = "run `lockgate install`"
+MEND = "`lockgate doctor --mend`"
 NOT_INSTALLED = ("3F000", "42883", "42P01")  # no schema, no function, no table
 _FUNCTION = re.compile(
     r"^create function lockgate\.(\w+)\(.*?\bas \$\$(.*?)\$\$;", re.DOTALL | re.MULTILINE
@@ -51,7 +52,8 @@ async def require_ready(database_url: str) -> Ready:
             installed = await check_installation(conn)
         except psycopg.Error as error:
             raise _not_readable(error) from None
-        refuse_unfit(installed)
+        refuse_other_rules(installed)
+        refuse_broken(installed)
         return Ready(installed.dbos_schema, await is_direct(conn))
 
 
@@ -73,8 +75,8 @@ async def is_direct(conn: Connection) -> bool:
     return row is not None and row[0] == conn.info.backend_pid
 
 
-def refuse_unfit(installed: CheckInstallationResult) -> None:
-    """Refuse rules that this code does not fit, and guards that do not guard."""
+def refuse_other_rules(installed: CheckInstallationResult) -> None:
+    """Refuse rules that this code does not fit."""
     ours = version("lockgate")
     if installed.drive_version != DRIVE_VERSION or _series(installed.package_version) != _series(
         ours
@@ -88,10 +90,14 @@ def refuse_unfit(installed: CheckInstallationResult) -> None:
         raise Refused(
             f"the database's rules are not those of this Lockgate {ours}: {RUN_INSTALL}", code=1
         )
+
+
+def refuse_broken(installed: CheckInstallationResult) -> None:
+    """Refuse guards that do not guard, and a DBOS that takes no drive."""
     if installed.broken:
         raise Refused(
-            f"missing or invalid in the database: {', '.join(installed.broken)} (an invalid index "
-            f"must be dropped first): {RUN_INSTALL}",
+            f"missing or invalid in the database: {', '.join(installed.broken)}: {RUN_INSTALL}; "
+            f"`lockgate doctor` shows what is wrong, and {MEND} builds an index alone",
             code=1,
         )
 

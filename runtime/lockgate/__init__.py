@@ -20,7 +20,8 @@ from lockgate.errors import (
     StoreUnavailable,
     classify_entry_failure,
 )
-from lockgate.executor import RunHandle, RunResult, Runtime
+from lockgate.executor import Runtime
+from lockgate.handle import Executor, RunHandle, RunResult, SessionHandle
 from lockgate.hooks import (
     AfterEntryContext,
     BeforeEntryContext,
@@ -30,10 +31,19 @@ from lockgate.hooks import (
     Refuse,
     RunSettledContext,
 )
+from lockgate.proxy import ProxyExecutor, Sender, ignored_request_key_warner
+from lockgate.request_keys import plan_keyed_entry
 from lockgate.requests import (
     REQUEST_KEY_HEADER,
     REQUEST_KEY_PATTERN,
     Actor,
+    Continue,
+    FromCheckpoint,
+    Resume,
+    ResumeOptions,
+    Retry,
+    Start,
+    WithMessage,
     parse_request_key,
 )
 
@@ -46,26 +56,39 @@ __all__ = [
     "AgentRegistry",
     "AgentResolutionError",
     "BeforeEntryContext",
+    "Continue",
     "DriveFactoryContext",
     "EntryRefused",
+    "Executor",
+    "FromCheckpoint",
     "Hooks",
     "Identity",
     "LockgateError",
     "Origin",
+    "ProxyExecutor",
     "Refuse",
     "RequestAlreadyCompleted",
     "RequestKeyConflict",
+    "Resume",
+    "ResumeOptions",
+    "Retry",
     "RuleBroken",
     "RunHandle",
     "RunResult",
     "RunSettledContext",
     "RunStartRejected",
     "Runtime",
+    "Sender",
+    "SessionHandle",
+    "Start",
     "StoreUnavailable",
     "Tool",
     "ToolContext",
+    "WithMessage",
     "classify_entry_failure",
     "define_agent",
+    "ignored_request_key_warner",
     "parse_request_key",
+    "plan_keyed_entry",
     "tool",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Mapping
+from typing import Any, assert_never
 
 from lockgate.errors import (
     EntryRefused,
@@ -17,15 +18,22 @@ from lockgate.outcomes import (
     EntryResult,
 )
 
+ACCEPTED = (
+    EntryOutcome.STARTED,
+    EntryOutcome.RESUMED,
+    EntryOutcome.ATTACHED,
+    EntryOutcome.REPLAYED,
+)
 
-def accepted(answer: EntryResult) -> EntryResult:
+
+def accepted(answer: EntryResult, drive: str = "start") -> EntryResult:
     """Return an answer that names a run of this request, or raise what the label means."""
-    if answer.outcome in (EntryOutcome.STARTED, EntryOutcome.ATTACHED, EntryOutcome.REPLAYED):
+    if answer.outcome in ACCEPTED:
         return answer
-    raise refused(answer, answer.outcome)
+    raise refused(answer, answer.outcome, drive)
 
 
-def refused(answer: EntryResult, outcome: EntryOutcome) -> EntryRefused:
+def refused(answer: EntryResult, outcome: EntryOutcome, drive: str = "start") -> EntryRefused:
     """Return the error that a refusal is."""
     field = str((answer.detail or {}).get("field", "")) or None
     match outcome:
@@ -43,9 +51,16 @@ def refused(answer: EntryResult, outcome: EntryOutcome) -> EntryRefused:
             return agent_type_mismatch()
         case EntryOutcome.IDENTITY_MISMATCH:
             return identity_mismatch(field)
+        case EntryOutcome.NOT_RESUMABLE:
+            return not_resumable(answer.detail or {}, drive)
         case EntryOutcome.REJECTED:
             return RunStartRejected(answer.cause or "")
-        case EntryOutcome.STARTED | EntryOutcome.ATTACHED | EntryOutcome.REPLAYED:
+        case (
+            EntryOutcome.STARTED
+            | EntryOutcome.RESUMED
+            | EntryOutcome.ATTACHED
+            | EntryOutcome.REPLAYED
+        ):
             raise AssertionError("an accepted entry is no refusal")
         case _:
             assert_never(outcome)
@@ -83,4 +98,25 @@ def identity_mismatch(field: str | None) -> EntryRefused:
     """Identity is fixed when a session is created."""
     return EntryRefused(
         "validation_error", f"The session was created with another {field}", field=field
+    )
+
+
+def not_resumable(detail: Mapping[str, Any], drive: str) -> EntryRefused:
+    """Where the session stands, this drive is not for it.
+
+    What is awaited is named first: a client is shown no more than the first 256 characters.
+    """
+    awaited = [str(each) for each in detail.get("awaitingToolCallIds") or ()]
+    status = str(detail.get("sessionStatus"))
+    if drive == "retry":
+        message = f"retry is only for failed sessions, and this one is {status}"
+    elif awaited:
+        message = f"{', '.join(awaited)}: the session waits for what these tool calls answer"
+    else:
+        message = f"A session that is {status} is not resumed from here"
+    return EntryRefused(
+        "state_not_resumable",
+        message,
+        retryable=bool(detail.get("retryable", False)),
+        detail={"sessionStatus": status, "awaitingToolCallIds": awaited},
     )

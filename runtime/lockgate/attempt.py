@@ -24,21 +24,16 @@ from lockgate.errors import (
 )
 from lockgate.hooks import AfterEntryContext, DriveKind, Identity, logged
 from lockgate.host import Host
+from lockgate.labels import CALL_STATUSES, DRIVES, known
 from lockgate.materialize import Materialized, materialize
-from lockgate.messages import (
-    Message,
-    assistant_message,
-    output_of,
-    read_history,
-    result_part,
-)
+from lockgate.messages import Message, assistant_message, output_of, read_history, result_part
 from lockgate.model import ModelCall, Reply
 from lockgate.models.protocol import ModelError, ModelRequest
-from lockgate.outcomes import ClaimRunResult, StepResult
 from lockgate.rules import steps as rules
 from lockgate.stream_writer import StreamWriter
 from lockgate.strict_json import dumps, storable
 from lockgate.tools import run_tool
+from lockgate.worker_outcomes import ClaimRunResult, StepResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,7 @@ class Attempt:
             "attempt": claim.attempt,
         }
         self._chunks = ChunkMaker(session_id, claim.agent_type)
-        self._history = read_history(claim.messages)
+        self._history: list[Message] = []
         self._calls: list[dict[str, Any]] = claim.calls
         self._step = claim.step_count
         self._committed = claim.head_sequence
@@ -107,11 +102,11 @@ class Attempt:
 
     async def run(self) -> End:
         """Go on from what is committed until the run can end."""
-        drive = cast("DriveKind", "recover" if self._claim.attempt > 1 else self._claim.drive)
+        claim = self._claim
+        drive = cast("DriveKind", "recover" if claim.attempt > 1 else claim.drive)
         self._tell_host(drive)
         try:
-            if len(self._history) != self._claim.message_count:
-                raise EntryRefused("state_history_incomplete")
+            self._read(claim)
             ready = await materialize(self._around.host, self._context(drive))
             return await self._steps(ready)
         except RunSuperseded:
@@ -122,6 +117,13 @@ class Attempt:
             if classify_entry_failure(error) in (FailureClass.REFUSED, FailureClass.FATAL):
                 return End("failed", error_detail=error_detail(error))
             raise
+
+    def _read(self, claim: ClaimRunResult) -> None:
+        """Read what the store holds of the run; what nobody understands ends it."""
+        known(claim.drive, DRIVES)
+        for call in claim.calls:
+            known(call["status"], CALL_STATUSES)
+        self._history = read_history(claim.messages, claim.message_count)
 
     def _context(self, drive: DriveKind) -> DriveFactoryContext:
         return DriveFactoryContext(

@@ -17,11 +17,11 @@ import structlog
 from dbos import DBOS
 
 from lockgate.attempt import Attempt, End, Surroundings
-from lockgate.errors import LockgateError, RunSuperseded, error_detail
-from lockgate.outcomes import ClaimRunOutcome
-from lockgate.rules import recovery, steps
+from lockgate.errors import LockgateError, RuleBroken, RunSuperseded, error_detail
+from lockgate.rules import recovery, runs, steps
 from lockgate.stream_writer import StreamWriter
 from lockgate.strict_json import dumps
+from lockgate.worker_outcomes import ClaimRunOutcome
 
 log = structlog.get_logger(__name__)
 
@@ -77,9 +77,12 @@ class Driver:
             return await self._hand_over(run, drive_id, error)
 
     async def _attempt(self, run: dict[str, Any], drive_id: UUID) -> dict[str, Any]:
-        claim = await self.around.database.call_once(
-            steps.claim_run, drive_id=drive_id, worker_id=self.worker_id, **run
-        )
+        try:
+            claim = await self.around.database.call_once(
+                steps.claim_run, drive_id=drive_id, worker_id=self.worker_id, **run
+            )
+        except RuleBroken as error:
+            return await self._end_unclaimed(run, error)
         if claim.outcome is ClaimRunOutcome.OVER:
             return {"outcome": "over"}
         attempt = Attempt(self.around, **run, claim=claim)
@@ -91,6 +94,15 @@ class Driver:
             del self.active[drive_id]
             await attempt.writer.close()
             self.around.tell((run["tenant_id"], run["session_id"]))
+
+    async def _end_unclaimed(self, run: dict[str, Any], error: RuleBroken) -> dict[str, Any]:
+        """End a run that no drive can be given, whatever is tried: what it needs is damaged."""
+        log.error("drive.store_corrupt", run_id=str(run["run_id"]), error=error_detail(error))
+        stored = await self.around.database.call(runs.get_run, **run)
+        if stored.run_id is None:
+            return {"outcome": "over"}
+        end = End("failed", error_detail=error_detail(error))
+        return await self._finish(run, stored.attempt, end)
 
     def halt(self, run_id: UUID, stop_kind: str) -> None:
         """Tell a run's attempt of a stop that stands on it."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 from uuid import UUID, uuid4
 
 from lockgate.agents import DriveFactoryContext
@@ -20,11 +22,23 @@ from lockgate.hooks import BeforeEntryContext, Identity, Origin
 from lockgate.host import Host
 from lockgate.materialize import materialize, needs_no_factory
 from lockgate.outcomes import EntryOutcome, EntryResult
-from lockgate.requests import Actor, Start, parse_request_key
+from lockgate.requests import Actor, EntryRequest, parse_request_key
 from lockgate.rules import entries, sessions
 from lockgate.strict_json import dumps
 
 POLL_S = 0.05  # how often an entry looks whether the run it interrupted has settled
+
+Rule: TypeAlias = Callable[..., Awaitable[EntryResult]]
+
+# The rule of each request, by its drive, and the one that only says what it would say.
+RULES: Mapping[str, tuple[Rule, Rule]] = MappingProxyType(
+    {
+        "start": (entries.start, entries.plan_start),
+        "resume": (entries.resume, entries.plan_resume),
+        "retry": (entries.retry, entries.plan_retry),
+    }
+)
+GOES_ON = (EntryOutcome.STARTED, EntryOutcome.RESUMED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,28 +48,41 @@ class Entry:
     host: Host
     database: Database
 
-    async def start(
-        self, request: Start, *, actor: Actor, origin: Origin, run_id: UUID | None = None
+    async def enter(
+        self,
+        request: EntryRequest,
+        *,
+        actor: Actor,
+        origin: Origin,
+        run_id: UUID | None = None,
+        cancelled: asyncio.Event | None = None,
     ) -> EntryResult:
-        """Take a start through every gate; the answer is started, attached or replayed.
+        """Take a request through every gate; the answer names the run it started or found.
 
-        Errors  EntryRefused and its kinds; StoreUnavailable; RuleBroken
-        Source  reference/state.md 3.6
+        cancelled  once it is set, nothing is committed any more
+        Errors     EntryRefused and its kinds; StoreUnavailable; RuleBroken
+        Source     reference/state.md 3.6
         """
         if request.request_key is not None:
             parse_request_key(request.request_key)
-        call = _Call(self, request, actor, origin, run_id or uuid4())
+        call = _Call(self, request, actor, origin, run_id or uuid4(), cancelled)
         if self._gate_decides_alone(request.agent_type):
-            return accepted(await call.commit(expect=None))
+            answer = await call.commit(expect=None)
+        else:
+            answer = await self._planned(call)
+        return accepted(answer, request.drive)
+
+    async def _planned(self, call: _Call) -> EntryResult:
+        """Commit what was planned; a lost race, or a run that had to be stopped, is once more."""
         answer = await call.planned_commit()
         if answer.outcome is EntryOutcome.INTERRUPTING:
-            await self._wait_for_the_end(answer, actor)
+            await self._wait_for_the_end(answer, call)
             answer = await call.planned_commit(after=answer.run_id)
         elif answer.outcome is EntryOutcome.REJECTED and answer.cause != "run_id_conflict":
             answer = await call.planned_commit()
         if answer.outcome is EntryOutcome.INTERRUPTING:
             raise refused(answer, EntryOutcome.ALREADY_RUNNING)
-        return accepted(answer)
+        return answer
 
     def _gate_decides_alone(self, agent_type: str) -> bool:
         """Say whether nothing of the host's can refuse: then no plan is needed."""
@@ -65,16 +92,17 @@ class Entry:
             and needs_no_factory(self.host, agent_type)
         )
 
-    async def _wait_for_the_end(self, answer: EntryResult, actor: Actor) -> None:
+    async def _wait_for_the_end(self, answer: EntryResult, call: _Call) -> None:
         """Wait until the interrupted run executes no more; past the bound the stop still stands."""
         assert answer.run_id is not None
         deadline = time.monotonic() + self.host.concurrent_entry_timeout_ms / 1000
         while time.monotonic() < deadline:
+            await call.refuse_if_cancelled()
             status = await self.database.call(
                 sessions.status,
                 session_id=answer.session_id,
                 dispatch_limit_ms=self.host.dispatch_limit_ms,
-                tenant_id=actor.tenant_id,
+                tenant_id=call.actor.tenant_id,
             )
             if status.run_id != answer.run_id or not status.is_executing:
                 return
@@ -87,10 +115,11 @@ class _Call:
     """One entry under way. Its run id was chosen first, so that its commit can be repeated."""
 
     entry: Entry
-    request: Start
+    request: EntryRequest
     actor: Actor
     origin: Origin
     run_id: UUID
+    cancelled: asyncio.Event | None
     _was_admitted: bool = field(default=False)
 
     async def planned_commit(self, after: UUID | None = None) -> EntryResult:
@@ -98,8 +127,9 @@ class _Call:
 
         after  the run this entry has interrupted: another one by now is not interrupted too
         """
-        plan = await self.commit(expect=None, plan_only=True)
-        if plan.outcome not in (EntryOutcome.STARTED, EntryOutcome.INTERRUPTING):
+        await self.refuse_if_cancelled()
+        plan = await self._plan()
+        if plan.outcome not in (*GOES_ON, EntryOutcome.INTERRUPTING):
             return plan
         detail: dict[str, Any] = plan.detail or {}
         expect = detail["expect"]
@@ -110,31 +140,46 @@ class _Call:
             self._was_admitted = True
         return await self.commit(expect=expect)
 
-    async def commit(self, *, expect: Any, plan_only: bool = False) -> EntryResult:
-        """Call the rule: the gate itself, or only what it would say."""
+    async def commit(self, *, expect: Any) -> EntryResult:
+        """Call the rule: the gate itself."""
+        await self.refuse_if_cancelled()
+        rule, _ = RULES[self.request.drive]
+        return await self.entry.database.call(
+            rule,
+            **self._given(),
+            concurrent_entry_timeout_ms=self.entry.host.concurrent_entry_timeout_ms,
+            expect=None if expect is None else dumps(expect),
+        )
+
+    async def _plan(self) -> EntryResult:
+        """Ask what the rule would say."""
+        _, rule = RULES[self.request.drive]
+        return await self.entry.database.call(rule, **self._given())
+
+    def _given(self) -> dict[str, Any]:
         request, host = self.request, self.entry.host
-        given: dict[str, Any] = {
+        return {
             "session_id": request.session_id,
             "agent_type": request.agent_type,
-            "input": dumps(request.input()),
             "request_key": request.request_key,
-            "user_id": request.user_id,
-            "tags": request.tags,
-            "metadata": None if request.metadata is None else dumps(request.metadata),
-            "parent_session_id": request.parent_session_id,
-            "root_session_id": request.root_session_id,
             "concurrent_entry": host.concurrent_entry,
             "run_id": self.run_id,
-            "expect": None if expect is None else dumps(expect),
             "dispatch_limit_ms": host.dispatch_limit_ms,
             "acting_user_id": self.actor.user_id,
             "tenant_id": self.actor.tenant_id,
+            **request.arguments(),
         }
-        if plan_only:
-            return await self.entry.database.call(entries.plan_start, **given)
-        return await self.entry.database.call(
-            entries.start, concurrent_entry_timeout_ms=host.concurrent_entry_timeout_ms, **given
-        )
+
+    async def refuse_if_cancelled(self) -> None:
+        """Refuse an entry whose caller wants it no more; a session's first one is recorded."""
+        if self.cancelled is None or not self.cancelled.is_set():
+            return
+        error = EntryRefused("framework_cancelled", "The entry was cancelled")
+        plan = await self._plan()
+        if plan.outcome in GOES_ON:
+            detail: dict[str, Any] = plan.detail or {}
+            await self._record_first_failure(detail["expect"], error)
+        raise error
 
     async def _ask_host(self, plan: dict[str, Any]) -> None:
         """Materialize the agent and ask before_entry; nothing has been written yet.
@@ -156,7 +201,7 @@ class _Call:
             env=self.entry.host.env,
             session_id=self.request.session_id,
             run_id=str(self.run_id),
-            drive="start",
+            drive=self.request.drive,
             identity=identity,
             agent_type=self.request.agent_type,
         )
@@ -169,10 +214,10 @@ class _Call:
             env=self.entry.host.env,
             session_id=self.request.session_id,
             agent_type=self.request.agent_type,
-            drive="start",
+            drive=self.request.drive,
             origin=self.origin,
             identity=identity,
-            body=self.request.body(),
+            **self.request.told(),
         )
         try:
             refusal = await hook(context)

@@ -11,6 +11,7 @@ from uuid import UUID
 import structlog
 
 from lockgate.errors import error_detail
+from lockgate.requests import ResumeOptions, UserInput
 
 HOOK_BOUND_S = 30.0  # a hook that takes longer counts as one that threw
 
@@ -40,7 +41,13 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class BeforeEntryContext:
-    """What before_entry decides on. `body` is the validated start body."""
+    """What before_entry decides on.
+
+    body           start: the validated start body; empty for another drive
+    options        resume: how it goes on, for with_message with the message
+    checkpoint_id  retry: where it goes back to, if that was said
+    message        retry: the new user's message, if there is one
+    """
 
     env: Any
     session_id: str
@@ -48,7 +55,10 @@ class BeforeEntryContext:
     drive: DriveKind
     origin: Origin
     identity: Identity
-    body: Mapping[str, Any]
+    body: Mapping[str, Any] = field(default_factory=dict)
+    options: ResumeOptions | None = None
+    checkpoint_id: str | None = None
+    message: UserInput | None = None
 
 
 @dataclass(frozen=True, slots=True)

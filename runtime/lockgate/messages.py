@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Required, TypeAlias, TypedDict, cast
 
+from lockgate.errors import EntryRefused, RuleBroken
+from lockgate.labels import ROLES, known
 from lockgate.strict_json import JsonValue
 
 Role: TypeAlias = Literal["user", "assistant", "tool"]
@@ -57,12 +59,30 @@ class Message:
         return "".join(part["text"] for part in self.content if part["type"] == "text")
 
 
-def read_history(rows: Iterable[Mapping[str, Any]]) -> list[Message]:
-    """Read the rows that a rule returned as `messages`."""
+# What a part of each type must have: texts, and beside them values of any kind.
+_TEXTS: Mapping[str, tuple[str, ...]] = {
+    "text": ("text",),
+    "file": ("mediaType", "url"),
+    "thinking": ("text",),
+    "tool_call": ("toolCallId", "toolName"),
+    "tool_result": ("toolCallId", "toolName"),
+    "output": (),
+}
+_VALUES: Mapping[str, str] = {"tool_call": "input", "tool_result": "success", "output": "output"}
+
+
+def read_history(rows: Sequence[Mapping[str, Any]], message_count: int) -> list[Message]:
+    """Read the rows that a rule returned as `messages`, all that the session counts.
+
+    Errors  EntryRefused state_history_incomplete when there are fewer or more; RuleBroken for a
+            row that nobody understands, LG004 for its role and LG005 for its content
+    """
+    if len(rows) != message_count:
+        raise EntryRefused("state_history_incomplete")
     return [
         Message(
-            role=row["role"],
-            content=cast("Sequence[Part]", row["content"]),
+            role=cast("Role", known(row["role"], ROLES)),
+            content=_read_content(row["content"], row["seq"]),
             run_id=row["runId"],
             step=row["step"],
             seq=row["seq"],
@@ -70,6 +90,22 @@ def read_history(rows: Iterable[Mapping[str, Any]]) -> list[Message]:
         )
         for row in rows
     ]
+
+
+def _read_content(content: Any, seq: int) -> Sequence[Part]:
+    if isinstance(content, list) and all(_is_part(part) for part in content):
+        return cast("Sequence[Part]", content)
+    raise RuleBroken("LG005", {"seq": seq})
+
+
+def _is_part(part: Any) -> bool:
+    kind = part.get("type") if isinstance(part, dict) else None
+    return (
+        isinstance(kind, str)
+        and kind in _TEXTS
+        and all(isinstance(part.get(name), str) for name in _TEXTS[kind])
+        and (kind not in _VALUES or _VALUES[kind] in part)
+    )
 
 
 def assistant_message(

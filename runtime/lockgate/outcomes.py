@@ -1,7 +1,8 @@
 """What the rules answer: the mirror of SQL's outcome enums and result rows.
 
 SQL is the source. Labels stand in order of precedence, fields in order of the row; a contract test
-compares both with the catalogue. Nothing here decides anything.
+compares both with the catalogue. Nothing here decides anything. What only a worker is answered
+stands in `worker_outcomes.py`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ class EntryOutcome(StrEnum):
     ALREADY_RUNNING = "already_running"
     AGENT_TYPE_MISMATCH = "agent_type_mismatch"
     IDENTITY_MISMATCH = "identity_mismatch"
+    NOT_RESUMABLE = "not_resumable"
     REJECTED = "rejected"
     INTERRUPTING = "interrupting"
     STARTED = "started"
+    RESUMED = "resumed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,78 @@ class GetRunResult:
     completed_at: datetime | None
 
 
+class CommitTerminalOutcome(StrEnum):
+    INVALID_REQUEST = "invalid_request"
+    SESSION_NOT_FOUND = "session_not_found"
+    FENCED = "fenced"
+    REFUSED = "refused"
+    UNCHANGED = "unchanged"
+    WRITTEN = "written"
+
+
+@dataclass(frozen=True, slots=True)
+class CommitTerminalResult:
+    outcome: CommitTerminalOutcome
+    session_status: str | None
+
+
+class UpdateRunStatusOutcome(StrEnum):
+    INVALID_REQUEST = "invalid_request"
+    NOT_FOUND = "not_found"
+    SUPERSEDED = "superseded"
+    UNCHANGED = "unchanged"
+    WRITTEN = "written"
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateRunStatusResult:
+    outcome: UpdateRunStatusOutcome
+    run_status: str | None
+
+
+class CloseStreamOutcome(StrEnum):
+    INVALID_REQUEST = "invalid_request"
+    NOT_FOUND = "not_found"
+    FENCED = "fenced"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class CloseStreamResult:
+    outcome: CloseStreamOutcome
+    stream_status: str | None
+    head_sequence: int | None
+
+
+class ListOutcome(StrEnum):
+    INVALID_REQUEST = "invalid_request"
+    SESSION_NOT_FOUND = "session_not_found"
+    PAGE = "page"
+
+
+@dataclass(frozen=True, slots=True)
+class ListResult:
+    outcome: ListOutcome
+    items: list[dict[str, JsonValue]]
+    total: int
+    has_more: bool
+    detail: dict[str, JsonValue] | None
+
+
+class DeleteSessionOutcome(StrEnum):
+    AGAIN = "again"
+    NOT_FOUND = "not_found"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteSessionResult:
+    outcome: DeleteSessionOutcome
+    deleted_sessions: int
+
+
 class ReadStreamOutcome(StrEnum):
     NO_STREAM = "no_stream"
     REWOUND = "rewound"
@@ -158,71 +233,6 @@ class MovedStream:
     head_sequence: int
 
 
-class AppendChunksOutcome(StrEnum):
-    TOO_LARGE = "too_large"
-    FENCED = "fenced"
-    REPEATED = "repeated"
-    APPENDED = "appended"
-
-
-@dataclass(frozen=True, slots=True)
-class AppendChunksResult:
-    outcome: AppendChunksOutcome
-    head_sequence: int | None
-    stop_kind: str | None
-
-
-class ClaimRunOutcome(StrEnum):
-    OVER = "over"
-    CLAIMED = "claimed"
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimRunResult:
-    outcome: ClaimRunOutcome
-    attempt: int
-    turn: int
-    drive: str
-    agent_type: str
-    user_id: str | None
-    tags: list[str]
-    metadata: dict[str, str]
-    parent_session_id: str | None
-    root_session_id: str | None
-    state: dict[str, JsonValue]
-    step_count: int
-    message_count: int
-    messages: list[dict[str, JsonValue]]
-    calls: list[dict[str, JsonValue]]
-    head_sequence: int
-    stop_kind: str | None
-
-
-class StepOutcome(StrEnum):
-    FENCED = "fenced"
-    REPEATED = "repeated"
-    SAVED = "saved"
-
-
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    outcome: StepOutcome
-    head_sequence: int
-    stop_kind: str | None
-    calls: list[dict[str, JsonValue]]
-
-
-class FinishRunOutcome(StrEnum):
-    FENCED = "fenced"
-    FINISHED = "finished"
-
-
-@dataclass(frozen=True, slots=True)
-class FinishRunResult:
-    outcome: FinishRunOutcome
-    run_status: str | None
-
-
 @dataclass(frozen=True, slots=True)
 class CheckInstallationResult:
     package_version: str
@@ -230,67 +240,3 @@ class CheckInstallationResult:
     rules_digest: str
     dbos_schema: str
     broken: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class HeartbeatResult:
-    heartbeat_at: datetime
-    was_late: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SweepFinding:
-    finding: str
-    tenant_id: str
-    session_id: str
-    run_id: UUID | None
-    drive_id: UUID | None
-
-
-@dataclass(frozen=True, slots=True)
-class StandingStop:
-    run_id: UUID
-    stop_kind: str
-
-
-class RequeueRunOutcome(StrEnum):
-    STALE = "stale"
-    ENDED = "ended"
-    REQUEUED = "requeued"
-
-
-@dataclass(frozen=True, slots=True)
-class RequeueRunResult:
-    outcome: RequeueRunOutcome
-    run_status: str | None
-    attempt: int | None
-    next_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimedSettlement:
-    delivery_id: str
-    tenant_id: str
-    session_id: str
-    run_id: UUID
-    status: str
-    agent_type: str
-    drive: str
-    output: JsonValue
-    error_detail: dict[str, JsonValue] | None
-    user_id: str | None
-    tags: list[str]
-    metadata: dict[str, str]
-    tries: int
-    settled_at: datetime
-
-
-class MarkDeliveredOutcome(StrEnum):
-    NOT_FOUND = "not_found"
-    UNCHANGED = "unchanged"
-    MARKED = "marked"
-
-
-@dataclass(frozen=True, slots=True)
-class MarkDeliveredResult:
-    outcome: MarkDeliveredOutcome

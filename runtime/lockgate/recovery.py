@@ -8,10 +8,10 @@ import structlog
 
 from lockgate.database import Database
 from lockgate.errors import error_detail
-from lockgate.outcomes import RequeueRunOutcome, SweepFinding
 from lockgate.rules import recovery as rules
 from lockgate.rules import sessions
 from lockgate.strict_json import dumps
+from lockgate.worker_outcomes import RequeueRunOutcome, SweepFinding
 
 log = structlog.get_logger(__name__)
 

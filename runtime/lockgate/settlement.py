@@ -11,8 +11,8 @@ from lockgate.database import Database
 from lockgate.errors import error_detail
 from lockgate.hooks import RunSettledContext, raised_by
 from lockgate.host import Host
-from lockgate.outcomes import ClaimedSettlement
 from lockgate.rules import settlement as rules
+from lockgate.worker_outcomes import ClaimedSettlement
 
 CONSUMER = "hook"
 LEASE_MS = 60_000  # longer than a hook's bound, so that a slow hook is not told twice

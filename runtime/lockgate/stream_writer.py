@@ -9,9 +9,9 @@ from uuid import UUID
 
 from lockgate.database import Database
 from lockgate.errors import LockgateError, RunSuperseded
-from lockgate.outcomes import AppendChunksOutcome, StepOutcome, StepResult
 from lockgate.rules import streams as rules
 from lockgate.streams import Key
+from lockgate.worker_outcomes import AppendChunksOutcome, StepOutcome, StepResult
 
 BATCH = 32  # chunks in one commit at most
 MAX_CHUNK = 1024 * 1024  # characters of its JSON, which is ASCII

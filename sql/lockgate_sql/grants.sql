@@ -31,8 +31,12 @@ begin
   if to_regrole(quote_ident(v_runtime)) is not null then
     execute format('grant usage on schema lockgate to %I', v_runtime);
     foreach v_name in array array[
-      'start', 'plan_start', 'create_session', 'fail_session_without_run',
-      'status', 'snapshot', 'get_run', 'read_stream', 'moved_streams', 'append_chunks',
+      'start', 'plan_start', 'resume', 'plan_resume', 'retry', 'plan_retry',
+      'create_session', 'fail_session_without_run', 'status', 'snapshot', 'get_run',
+      'read_stream', 'moved_streams', 'append_chunks',
+      'get_current_run', 'get_run_by_request_key', 'list_runs', 'list_messages',
+      'list_checkpoints', 'list_sessions', 'delete_session',
+      'commit_run_start', 'commit_terminal', 'update_run_status', 'close_stream',
       'claim_run', 'commit_reply', 'commit_result', 'commit_step', 'finish_run',
       'heartbeat', 'sweep', 'requeue_run', 'list_stops', 'wake_workers', 'listen_for_drives',
       'claim_settlements', 'mark_delivered', 'drive_version', 'check_installation'
@@ -45,7 +49,8 @@ begin
     execute format('grant usage on schema lockgate to %I', v_dashboard);
     execute format(
       'grant select on lockgate.run_ledger, lockgate.live_runs, lockgate.session_overview,
-         lockgate.worker_health, lockgate.settlement_lag, lockgate.entry_policies to %I',
+         lockgate.worker_health, lockgate.settlement_lag, lockgate.entry_policies,
+         lockgate.drive_admissions, lockgate.run_transitions to %I',
       v_dashboard);
   end if;
 end;

@@ -21,9 +21,17 @@ Result = TypeVar("Result")
 
 LOOK_EVERY_S = 0.01
 GOOD = {"agentType": AGENT, "input": {"message": "hi"}}
+BODIES: dict[str, Any] = {
+    "/sessions": {"agentType": AGENT},
+    "/sessions/s1/start": GOOD,
+    "/sessions/s1/resume": {"agentType": AGENT, "options": {"mode": "continue"}},
+    "/sessions/s1/retry": {"agentType": AGENT},
+}
 ROUTES = [
     ("POST", "/sessions"),
     ("POST", "/sessions/s1/start"),
+    ("POST", "/sessions/s1/resume"),
+    ("POST", "/sessions/s1/retry"),
     ("GET", "/sessions/s1/status"),
     ("GET", "/sessions/s1/snapshot"),
     ("GET", "/sessions/s1/sse"),
@@ -143,7 +151,8 @@ class Gate:
 
 
 def call(api: Api, method: str, path: str, **more: Any) -> Any:
-    return api.post(path, GOOD, **more) if method == "POST" else api.get(path, **more)
+    body = BODIES.get(path, GOOD)
+    return api.post(path, body, **more) if method == "POST" else api.get(path, **more)
 
 
 def as_user(request: Any) -> Principal:

@@ -141,6 +141,8 @@ def test_the_document_declares_our_error_body_everywhere(unread: Api) -> None:
         "/readyz",
         "/sessions",
         "/sessions/{session_id}/start",
+        "/sessions/{session_id}/resume",
+        "/sessions/{session_id}/retry",
         "/sessions/{session_id}/status",
         "/sessions/{session_id}/snapshot",
         "/sessions/{session_id}/sse",
@@ -168,6 +170,13 @@ def test_the_document_says_what_a_route_reads(unread: Api) -> None:
         ("header", "X-Helix-Request-Key"),
         ("header", "Idempotency-Key"),
     }
+    resume = paths["/sessions/{session_id}/resume"]["post"]["requestBody"]["content"]
+    options = resume["application/json"]["schema"]["properties"]["options"]["oneOf"]
+    assert [set(shape["required"]) for shape in options] == [
+        {"mode"},
+        {"mode", "message"},
+        {"mode", "checkpointId"},
+    ]
     sse = paths["/sessions/{session_id}/sse"]["get"]
     assert list(sse["responses"]["200"]["content"]) == ["text/event-stream"]
     assert set(paths["/sessions"]["post"]["responses"]) >= {"200", "201", "409", "413"}

@@ -9,7 +9,7 @@ from psycopg_pool import PoolTimeout
 from lockgate import EntryRefused, RuleBroken
 from lockgate.rules import entries
 from tests.api.conftest import MakeApi
-from tests.api.rig import GOOD, ROUTES, Api
+from tests.api.rig import ROUTES, Api, call, error
 from tests.support.cluster import Database
 from tests.support.door import AGENT, Door
 from tests.support.proves import case
@@ -76,8 +76,7 @@ def test_a_database_that_is_away_is_503(
 
     monkeypatch.setattr("lockgate.database.FIRST_WAIT_S", 0.0)
     monkeypatch.setattr(api.runtime.database, "call_once", away)
-    body = {"agentType": AGENT} if path == "/sessions" else GOOD
-    answer = api.post(path, body) if method == "POST" else api.get(path)
+    answer = call(api, method, path)
     assert answer.status_code == 503
     assert answer.json()["code"] == "framework_store_unavailable"
     assert answer.json()["retryable"] is True
@@ -136,6 +135,43 @@ def test_a_broken_store_is_500_and_not_wrapped(
     assert answer.status_code == 500
     assert answer.json()["code"] == "framework_store_corrupt"
     assert answer.json()["retryable"] is False
+
+
+@row("A14")
+def test_a_message_that_nobody_understands_is_500(api: Api, db: Door) -> None:
+    api.start()
+    db.execute("""update lockgate_store.messages set content = '[{"type": "odd"}]'""")
+    answer = api.get("/sessions/s1/snapshot")
+    assert error(answer) == (500, "framework_store_corrupt", False)
+    assert api.get("/sessions/s1/status").status_code == 200, "what is whole can be read"
+
+
+@row("A14")
+@pytest.mark.parametrize("verb", ["status", "snapshot"])
+def test_a_stored_status_that_nobody_knows_is_500(api: Api, db: Door, verb: str) -> None:
+    api.start()
+    db.execute("alter table lockgate_store.streams drop constraint a_stream_status_is_known")
+    db.execute(
+        "alter table lockgate_store.streams drop constraint a_final_goes_with_a_closed_stream"
+    )
+    db.execute("update lockgate_store.streams set status = 'odd'")
+    answer = api.get(f"/sessions/s1/{verb}")
+    assert error(answer) == (500, "framework_store_corrupt", False)
+    db.execute("update lockgate_store.streams set status = 'active'")
+    assert api.get(f"/sessions/s1/{verb}").status_code == 200
+
+
+def test_a_history_with_a_hole_is_not_shown(api: Api, db: Door) -> None:
+    api.start()
+    (kept,) = db.rows("delete from lockgate_store.messages m returning to_jsonb(m)::text as it")
+    answer = api.get("/sessions/s1/snapshot")
+    assert error(answer) == (500, "state_history_incomplete", True)
+    db.execute(
+        "insert into lockgate_store.messages"
+        " select * from jsonb_populate_record(null::lockgate_store.messages, %s::jsonb)",
+        kept.it,
+    )
+    assert api.get("/sessions/s1/snapshot").status_code == 200
 
 
 @row("A14")

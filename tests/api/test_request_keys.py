@@ -230,6 +230,14 @@ def test_a_key_belongs_to_its_tenant_and_session(make_api: MakeApi, db: Door) ->
     assert [message["parts"][0]["text"] for message in shown] == ["t2 s1"]
 
 
+@row("Q12")
+def test_a_key_is_free_once_its_session_is_deleted(api: Api, db: Door) -> None:
+    first = api.start("s1", "hi", key="k1").json()["runId"]
+    assert db.delete_session("s1").outcome == "deleted"
+    answer = api.start("s1", "something else", key="k1").json()
+    assert (answer["status"], answer["runId"] != first) == ("started", True)
+
+
 @row("Q7")
 def test_a_conflict_carries_no_byte_of_the_other_request(api: Api) -> None:
     api.start("s1", "the first secret", key="k1")

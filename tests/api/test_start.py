@@ -8,6 +8,7 @@ import pytest
 from lockgate import (
     Hooks,
 )
+from tests.api import standing
 from tests.api.conftest import MakeApi
 from tests.api.rig import (
     Api,
@@ -91,6 +92,18 @@ def test_a_live_run_that_nothing_executes_is_superseded(make_api: MakeApi, db: D
         db.row("select status from lockgate_store.runs where run_id = %s", first["runId"]).status
         == "superseded"
     )
+
+
+@row("E3")
+def test_a_paused_session_is_started_and_its_calls_are_abandoned(api: Api, db: Door) -> None:
+    paused = standing.awaiting(api, db)
+    assert api.start("s1", "never mind").json()["status"] == "started"
+    assert db.run(paused).status == "superseded"
+    assert {call.status for call in db.calls(paused)} == {"consumed", "abandoned"}
+    results = db.messages()[-2].content
+    assert [(part["success"], part["reason"]) for part in results] == [
+        (False, "client_tool_abandoned")
+    ] * 2
 
 
 @row("E5")

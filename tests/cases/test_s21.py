@@ -10,7 +10,7 @@ import pytest
 
 from tests.cases.conftest import Pair
 from tests.support.connections import Connection
-from tests.support.lives import end_life
+from tests.support.door import Door
 from tests.support.proves import case
 from tests.support.scene import script
 from tests.support.seen import seen
@@ -84,12 +84,13 @@ def test_a_raw_run_that_rolls_back_was_never_there(idle: Pair) -> None:
 
 @case(21)
 def test_a_session_that_goes_meanwhile_is_made_anew(idle: Pair) -> None:
-    """A waits for the session's row while its whole life is deleted and committed."""
+    """A waits for the session's row while it is deleted with all its runs, the raw one too."""
     with (
         idle.scene.database.connect(autocommit=False) as stranger,
         ThreadPoolExecutor() as threads,
     ):
-        end_life(stranger, "s1")
+        stranger.execute(RAW, [str(uuid4()), digest(idle)])
+        assert Door(stranger).delete_session("s1").outcome == "deleted"
         answer = threads.submit(idle.a.start, "s1", HELLO, key="k1")
         seen(lambda: idle.door.rows(WAITING), "A waits for the row")
         stranger.commit()

@@ -1,4 +1,4 @@
-"""S47: keys of other sessions and tenants. `delete_session` is not there yet: rows are deleted."""
+"""S47: a key's full name is tenant, session and key."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,6 @@ import pytest
 
 from tests.cases.conftest import Pair
 from tests.support.clients import Client, clients_of
-from tests.support.lives import end_life
 from tests.support.proves import case
 from tests.support.scene import Scene
 from tests.support.seen import seen
@@ -71,7 +70,7 @@ def test_a_key_goes_with_its_session_and_with_no_other(pair: Pair) -> None:
     other = start(pair.a, "s1", "One.", TWO)
     settled(pair.a, "s1", ONE)
     settled(pair.a, "s1", TWO)
-    end_life(pair.door.connection, "s1", "t1")
+    assert pair.door.delete_session("s1", tenant_id="t1").outcome == "deleted"
     anew = start(pair.b, "s1", "Another.", ONE)
     assert anew["status"] == "started"
     assert anew["runId"] != first["runId"]

@@ -25,16 +25,44 @@ def outcomes() -> str:
     return "\n".join(lines)
 
 
-def policies() -> str:
-    """Print the rows of the decision table."""
-    rows = re.findall(
-        r"\('(\w+)', '(\w+)'\)", lockgate_sql.text("rules/policies/entry_policies.sql")
-    )
-    lines = ["| policy | verdict |", "|---|---|"]
-    return "\n".join([*lines, *(f"| `{policy}` | `{verdict}` |" for policy, verdict in rows)])
+def decisions(view: str) -> tuple[list[str], list[list[str]]]:
+    """Return a decision table's columns and rows."""
+    text = lockgate_sql.text(f"rules/policies/{view}.sql")
+    (columns,) = re.findall(rf"create view lockgate\.{view} \(([^)]*)\)", text)
+    rows = re.findall(r"^  \((.*)\)[,;]$", text, re.M)
+    return columns.split(", "), [re.findall(r"'(\w+)'", row) for row in rows]
 
 
-@pytest.mark.parametrize(("name", "printed"), [("outcomes", outcomes()), ("policies", policies())])
+def rows_of(view: str) -> str:
+    """Print a decision table as it is."""
+    columns, rows = decisions(view)
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    lines += ["| " + " | ".join(f"`{word}`" for word in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def admissions() -> str:
+    """Print which drive a session takes, one line a standing."""
+    _, rows = decisions("drive_admissions")
+    verdicts: dict[str, dict[str, str]] = {}
+    for standing, drive, verdict in rows:
+        verdicts.setdefault(standing, {})[drive] = verdict
+    drives = ("start", "resume", "retry")
+    lines = [f"| standing | {' | '.join(drives)} |", "|---" * (1 + len(drives)) + "|"]
+    for standing, of in verdicts.items():
+        lines.append(f"| `{standing}` | " + " | ".join(f"`{of[each]}`" for each in drives) + " |")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("outcomes", outcomes()),
+        ("policies", rows_of("entry_policies")),
+        ("admissions", admissions()),
+        ("transitions", rows_of("run_transitions")),
+    ],
+)
 def test_a_printed_table_is_what_the_rules_say(
     name: str, printed: str, request: pytest.FixtureRequest
 ) -> None:

@@ -5,7 +5,15 @@ from uuid import uuid4
 
 import pytest
 
-from lockgate import EntryRefused, RequestAlreadyCompleted, RequestKeyConflict, RunHandle
+from lockgate import (
+    EntryRefused,
+    RequestAlreadyCompleted,
+    RequestKeyConflict,
+    RunHandle,
+    SessionHandle,
+    WithMessage,
+)
+from lockgate.requests import Actor
 from tests.support.scene import Scene, call, collected, said
 from tests.support.stage_agents import SCRIPTED
 
@@ -129,3 +137,50 @@ def test_twenty_runs_at_once_on_twenty_sessions_all_end(driven: Scene) -> None:
         return [str((await run.result()).output) for run in runs]
 
     assert driven.run(all_of_them()) == [str(number) for number in range(20)]
+
+
+def handle(scene: Scene, session_id: str = "s1", **more: object) -> SessionHandle | None:
+    given: dict[str, object] = {"agent_type": SCRIPTED, **more}
+    return scene.run(scene.own.get_handle(session_id, **given))  # type: ignore[arg-type]
+
+
+def test_a_session_is_found_again_with_its_current_run(driven: Scene) -> None:
+    run = driven.start("s1", HELD, user_id="ann")
+    found = handle(driven, actor=Actor("ann"))
+    assert found is not None
+    assert (found.session_id, found.agent_type, found.run_id) == ("s1", SCRIPTED, run.run_id)
+    driven.stage.open("middle")
+    assert found.run is not None
+    assert found.run.attached is True
+    assert driven.run(found.run.result()).output == "One two."
+    assert driven.run(collected(found.run.stream())) == driven.run(collected(run.stream()))
+
+
+def test_no_session_and_another_users_have_no_handle(driven: Scene) -> None:
+    driven.run(driven.own.create_session("s1", SCRIPTED, user_id="ann"))
+    assert handle(driven, "s9") is None
+    assert handle(driven, actor=Actor("bob")) is None
+    found = handle(driven, actor=Actor("ann"))
+    assert found is not None
+    assert (found.run, found.run_id) == (None, None)
+    with pytest.raises(EntryRefused) as other:
+        handle(driven, agent_type="short")
+    assert (other.value.code, other.value.retryable) == ("state_agent_type_mismatch", False)
+
+
+def test_a_handle_resumes_or_refuses_typed(driven: Scene) -> None:
+    run = driven.start("s1", {"say": "Done."})
+    driven.settled(run)
+    found = handle(driven)
+    assert found is not None
+    with pytest.raises(EntryRefused) as over:
+        driven.run(found.resume())
+    assert (over.value.code, over.value.retryable) == ("state_not_resumable", False)
+    assert driven.door.delete_session("s1").outcome == "deleted"
+    with pytest.raises(EntryRefused) as gone:
+        driven.run(found.resume(WithMessage("Hello?")))
+    assert (gone.value.code, gone.value.retryable) == ("state_session_not_found", False)
+    driven.settled(driven.start("s1", {"say": "Another life."}, agent_type="short"))
+    with pytest.raises(EntryRefused) as other:
+        driven.run(found.resume())
+    assert other.value.code == "state_agent_type_mismatch"

@@ -94,7 +94,7 @@ def test_a_database_that_is_not_installed_is_not_looked_into_further(bare: BareD
     found = _found(bare.owner_url)
     assert found["installed"].level == "bad"
     assert found["installed"].advice == "run `lockgate install`"
-    assert "workers" not in found
+    assert not {"indexes", "workers"} & set(found)
 
 
 def test_another_isolation_level_is_bad(clean_database: Database) -> None:
@@ -111,10 +111,71 @@ def test_another_isolation_level_is_bad(clean_database: Database) -> None:
 def test_a_guard_that_does_not_guard_is_bad(clean_database: Database) -> None:
     with clean_database.connect() as conn:
         conn.execute("drop index lockgate_store.runs_one_live")
+        conn.execute(
+            "update pg_index set indisvalid = false"
+            " where indexrelid = 'lockgate_store.runs_request_key_once'::regclass"
+        )
+    found = _found(clean_database.url)
+    assert found["installed"].level == "ok"
+    assert found["indexes"].level == "bad"
+    assert found["indexes"].said == "runs_one_live is missing; runs_request_key_once is invalid"
+    assert "lockgate install" in str(found["indexes"].advice)
+    assert "lockgate doctor --mend" in str(found["indexes"].advice)
+
+
+def test_an_index_that_guards_nothing_is_only_missed(clean_database: Database) -> None:
+    with clean_database.connect() as conn:
+        Door(conn).beat(lease_ms=LONG_LEASE_MS)
+        conn.execute("drop index lockgate_store.deliveries_due")
+    found = _found(clean_database.url)
+    assert _levels(found) == {"indexes": "warn"}
+    assert found["indexes"].said == "deliveries_due is missing"
+
+
+def test_a_dbos_that_takes_no_drive_is_bad(clean_database: Database) -> None:
+    with clean_database.connect() as conn:
+        conn.execute("drop function dbos.enqueue_workflow")
     found = _found(clean_database.url)
     assert found["installed"].level == "bad"
-    assert "runs_one_live" in found["installed"].said
-    assert "lockgate install" in str(found["installed"].advice)
+    assert found["installed"].said.endswith("without dbos.enqueue_workflow")
+    assert found["installed"].advice == "run `lockgate install`"
+
+
+def test_the_doctor_mends_a_guard_when_it_is_told_to(clean_database: Database) -> None:
+    with clean_database.connect() as conn:
+        Door(conn).beat(lease_ms=LONG_LEASE_MS)
+        conn.execute("drop index lockgate_store.runs_one_live")
+    done = lockgate("doctor", "--mend", database_url=clean_database.url)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("building runs_one_live on runs; runs go on meanwhile\n")
+    assert "ok    indexes      all " in done.stdout
+    assert "building" not in lockgate("doctor", "--mend", database_url=clean_database.url).stdout
+
+
+def test_what_is_mended_stands_beside_the_one_document(clean_database: Database) -> None:
+    with clean_database.connect() as conn:
+        conn.execute("drop index lockgate_store.runs_one_live")
+    done = lockgate("doctor", "--mend", "--json", database_url=clean_database.url)
+    assert json.loads(done.stdout)["ok"] is True
+    assert "lockgate: building runs_one_live on runs" in done.stderr
+
+
+def test_a_guard_that_cannot_be_mended_is_refused_with_the_rows(clean_database: Database) -> None:
+    with clean_database.connect() as conn:
+        door = Door(conn)
+        door.start("twice")
+        door.execute("drop index lockgate_store.runs_one_live")
+        door.execute(
+            "insert into lockgate_store.runs (session_id, run_id, turn, drive, drive_id,"
+            " dispatch_at, start_sequence, started_at) select session_id, gen_random_uuid(), 2,"
+            " drive, gen_random_uuid(), dispatch_at, start_sequence, started_at"
+            " from lockgate_store.runs"
+        )
+    done = lockgate("doctor", "--mend", database_url=clean_database.url)
+    assert done.returncode == 1
+    assert "lockgate: runs_one_live cannot be built" in done.stderr
+    assert done.stderr.count("session_id='twice'") == 2
+    assert _found(clean_database.url)["indexes"].said == "runs_one_live is missing"
 
 
 def test_roles_that_are_missing_are_named_with_what_makes_them(clean_database: Database) -> None:

@@ -76,6 +76,32 @@ def test_installs_at_once_end_in_one(bare: BareDatabase) -> None:
     _works(bare.owner_url)
 
 
+def test_a_guard_of_a_live_database_is_mended_before_the_rules_are_remade(
+    bindir: Path, bare: BareDatabase
+) -> None:
+    install(bare.owner_url)
+    _works(bare.owner_url)
+    first = schema_dump(bindir, bare.url)
+    with connect(bare.url) as conn:
+        conn.execute(
+            "update pg_index set indisvalid = false"
+            " where indexrelid = 'lockgate_store.runs_one_live'::regclass"
+        )
+        conn.execute("drop index lockgate_store.runs_request_key_once")
+    done = lockgate("install", database_url="postgresql://nowhere/", direct_url=bare.owner_url)
+    assert done.returncode == 0, done.stderr
+    told = [line.partition(", after")[0] for line in done.stdout.splitlines()]
+    assert told[:-1] == [
+        "runs_one_live is invalid: dropping it",
+        "building runs_one_live on runs; runs go on meanwhile",
+        "runs_one_live is whole",
+        "building runs_request_key_once on runs; runs go on meanwhile",
+        "runs_request_key_once is whole",
+    ]
+    assert told[-1].startswith("installed: Lockgate")
+    assert schema_dump(bindir, bare.url) == first
+
+
 def test_psql_alone_installs_what_python_does(
     bindir: Path, migrated: BareDatabase, another: BareDatabase
 ) -> None:

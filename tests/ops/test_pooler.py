@@ -15,7 +15,9 @@ import pytest
 
 from lockgate_ops.binaries import server_account
 from lockgate_ops.doctor import examine
+from lockgate_ops.indexes import build_indexes
 from lockgate_ops.readiness import require_ready
+from lockgate_ops.refusals import Refused
 from lockgate_ops.settings import read_settings
 from tests.ops.processes import wait_until
 from tests.support.cluster import Database
@@ -70,6 +72,15 @@ def test_start_up_sees_a_pooler_and_takes_no_link_through_it_for_a_direct_one(
     pooled_url: str,
 ) -> None:
     assert not asyncio.run(require_ready(pooled_url)).is_direct
+
+
+def test_a_guard_is_built_past_the_pooler_only(pooled_url: str, clean_database: Database) -> None:
+    assert build_indexes(pooled_url) == []
+    with clean_database.connect() as conn:
+        conn.execute("drop index lockgate_store.runs_one_live")
+    with pytest.raises(Refused, match="--direct-url"):
+        build_indexes(pooled_url)
+    assert build_indexes(clean_database.url) == ["runs_one_live"]
 
 
 def test_the_doctor_asks_for_a_direct_url_beside_a_pooler(

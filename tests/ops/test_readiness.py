@@ -11,6 +11,7 @@ from lockgate_ops import readiness
 from lockgate_ops.readiness import Ready, require_ready
 from lockgate_ops.refusals import Refused
 from tests.ops.databases import BareDatabase
+from tests.ops.processes import lockgate
 from tests.support.cluster import Database
 from tests.support.door import Door
 
@@ -83,24 +84,43 @@ def test_a_newer_patch_release_starts_over_older_rules(
 
 
 @pytest.mark.parametrize(
-    "harm",
+    ("harm", "lost"),
     [
-        "drop index lockgate_store.runs_one_live",
-        "update pg_index set indisvalid = false"
-        " where indexrelid = 'lockgate_store.runs_request_key_once'::regclass",
-        "drop function dbos.enqueue_workflow",
+        ("drop index lockgate_store.runs_one_live", "runs_one_live"),
+        (
+            "update pg_index set indisvalid = false"
+            " where indexrelid = 'lockgate_store.runs_request_key_once'::regclass",
+            "runs_request_key_once",
+        ),
+        ("drop index lockgate_store.runs_run_id_once", "runs_run_id_once"),
+        ("drop index lockgate_store.tool_calls_announced_once", "tool_calls_announced_once"),
+        ("drop function dbos.enqueue_workflow", "dbos.enqueue_workflow"),
     ],
 )
 def test_a_guard_that_does_not_guard_is_refused_by_its_name(
-    clean_database: Database, harm: str
+    clean_database: Database, harm: str, lost: str
 ) -> None:
     with clean_database.connect() as conn:
         conn.execute(harm.encode())
     told = _refusal(clean_database.url)
-    assert told.startswith("missing or invalid in the database: ")
-    assert any(
-        name in told for name in ("runs_one_live", "runs_request_key_once", "dbos.enqueue_workflow")
-    )
+    assert told.startswith(f"missing or invalid in the database: {lost}: ")
+    assert "`lockgate doctor` shows" in told
+    assert "`lockgate doctor --mend` builds" in told
+
+
+@pytest.mark.parametrize("command", [("serve", "--allow-unauthenticated"), ("work",)])
+def test_serve_and_work_do_not_start_over_an_invalid_guard(
+    clean_database: Database, command: tuple[str, ...]
+) -> None:
+    with clean_database.connect() as conn:
+        conn.execute(
+            "update pg_index set indisvalid = false"
+            " where indexrelid = 'lockgate_store.runs_one_live'::regclass"
+        )
+    done = lockgate(*command, database_url=clean_database.url, port="0")
+    assert done.returncode == 1
+    assert "ready" not in done.stdout
+    assert "missing or invalid in the database: runs_one_live: " in done.stderr
 
 
 def test_a_role_without_rights_is_told_whose_member_it_must_be(

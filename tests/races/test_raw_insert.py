@@ -12,7 +12,9 @@ import pytest
 from tests.support.door import Door
 from tests.support.proves import case
 from tests.support.racers import BOUND_S, Caller, Racers
+from tests.support.standings import failed, interrupted
 from tests.support.store import dump
+from tests.support.store_client import StoreClient
 
 RAW = """
   insert into lockgate_store.runs (session_id, run_id, turn, drive, status, request_key,
@@ -33,7 +35,7 @@ def insert_raw(
 ) -> UUID:
     """Insert a run as a stranger would, without any lock."""
     run_id = run_id or uuid4()
-    ended = None if status == "running" else "now"
+    ended = None if status == "running" or status.startswith("suspended") else "now"
     caller.execute(RAW, session_id, run_id, status, key, digest, ended)
     return run_id
 
@@ -193,3 +195,103 @@ def test_what_comes_in_raw_while_a_start_is_open_is_the_strangers_problem(
     stranger.rollback()
 
     assert started.outcome == "started"
+
+
+@case(21)
+@pytest.mark.parametrize("status", ["completed", "failed", "interrupted", "superseded"])
+def test_however_the_run_ended_that_holds_the_key_it_is_told(
+    racers: Racers, db: Door, session: str, status: str
+) -> None:
+    stranger, starter = racers.callers(2)
+    raw = insert_raw(stranger, status=status, key="k1", digest=digest_of(db, "again"))
+    before = without_places(db)
+    future = racers.waiting(starter, starter.start, session, "again", request_key="k1")
+    stranger.commit()
+    answer = future.result(BOUND_S)
+    starter.commit()
+
+    assert (answer.outcome, answer.run_id) == ("request_already_completed", raw)
+    db.execute("delete from lockgate_store.runs where run_id = %s", raw)
+    assert without_places(db) == before
+
+
+@case(21)
+@pytest.mark.parametrize("key", [None, "other"])
+@pytest.mark.parametrize(
+    "status",
+    ["running", "suspended_client_tool", "suspended_awaiting_children", "suspended_step_partial"],
+)
+def test_a_raw_run_of_any_live_status_is_told_as_a_changed_run(
+    racers: Racers, db: Door, status: str, key: str | None
+) -> None:
+    db.finished("s1")
+    stranger, starter = racers.callers(2)
+    raw = insert_raw(stranger, status=status, key=key, digest="0" * 64 if key else None)
+    before = without_places(db)
+    future = racers.waiting(starter, starter.start, "s1", "again", request_key="k1")
+    stranger.commit()
+    answer = future.result(BOUND_S)
+    starter.commit()
+
+    assert (answer.outcome, answer.cause, answer.run_id) == ("rejected", "current_run_changed", raw)
+    db.execute("delete from lockgate_store.runs where run_id = %s", raw)
+    assert without_places(db) == before
+
+
+@case(21)
+@pytest.mark.parametrize(
+    ("way", "outcome"), [(KEY, "request_key_conflict"), (ONE_LIVE, "current_run_changed")]
+)
+@pytest.mark.parametrize("entry", ["retry", "resume"])
+def test_an_entry_that_goes_back_takes_nothing_away_when_it_is_refused(
+    racers: Racers, db: Door, entry: str, way: str, outcome: str
+) -> None:
+    run_id = failed(db) if entry == "retry" else interrupted(db)
+    options = {"mode": "from_checkpoint", "checkpointId": f"{run_id}:1"}
+    given = {"options": options} if entry == "resume" else {}
+    stranger, caller = racers.callers(2)
+    if way == KEY:
+        raw = insert_raw(stranger, status="completed", key="k1", digest="0" * 64)
+    else:
+        raw = insert_raw(stranger)
+    before = without_places(db)
+    future = racers.waiting(caller, getattr(caller, entry), "s1", request_key="k1", **given)
+    stranger.commit()
+    answer = future.result(BOUND_S)
+    caller.commit()
+
+    assert (answer.cause or answer.outcome, answer.run_id) == (outcome, raw)
+    db.execute("delete from lockgate_store.runs where run_id = %s", raw)
+    assert without_places(db) == before
+
+
+@case(21)
+@pytest.mark.parametrize(
+    ("way", "cause"),
+    [
+        (KEY, "request_key_taken"),
+        (ONE_LIVE, "current_run_changed"),
+        (RUN_ID, "run_id_conflict"),
+    ],
+)
+def test_a_store_clients_run_start_is_refused_by_its_cause(
+    racers: Racers, db: Door, way: str, cause: str
+) -> None:
+    db.finished("s1")
+    stranger, caller = racers.callers(2)
+    given: dict[str, Any] = {"request_key": "k1", "request_digest": "d1", "run_id": uuid4()}
+    if way == KEY:
+        raw = insert_raw(stranger, status="completed", key="k1", digest="d1")
+    elif way == ONE_LIVE:
+        raw = insert_raw(stranger)
+    else:
+        raw = insert_raw(stranger, "elsewhere", status="completed", run_id=given["run_id"])
+    before = without_places(db)
+    future = racers.waiting(caller, StoreClient(caller).start, **given)
+    stranger.commit()
+    answer = future.result(BOUND_S)
+    caller.commit()
+
+    assert (answer.outcome, answer.cause) == ("rejected", cause)
+    db.execute("delete from lockgate_store.runs where run_id = %s", raw)
+    assert without_places(db) == before

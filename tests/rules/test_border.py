@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -49,3 +50,61 @@ def test_a_run_born_this_moment_is_busy_whatever_limit_is_left_out(db: Door) -> 
     db.start()
 
     assert db.start(say="next", dispatch_limit_ms=None).outcome != "started"
+
+
+ENTRY = {"session_id": "s1", "agent_type": "support"}
+EXPECT = {"currentRunId": None, "currentRunStatus": None, "sessionStatus": "active"}
+JSON = ("null", "[]", "{}", "0", '"text"', "[[]]", '{"message": 5}')
+# Every argument of the entries and of what is for store clients, as it may be.
+WHOLE: dict[str, dict[str, Any]] = {
+    "start": {**ENTRY, "input": {"message": "hi"}},
+    "resume": {**ENTRY, "options": {"mode": "continue"}},
+    "retry": {**ENTRY, "checkpoint_id": None, "message": None},
+    "commit_run_start": {
+        "session_id": "s1",
+        "run_id": UUID(int=1),
+        "drive": "start",
+        "session_status": "active",
+        "expect": EXPECT,
+    },
+    "commit_terminal": {"session_id": "s1", "run_id": UUID(int=1), "status": "completed"},
+    "update_run_status": {"session_id": "s1", "run_id": UUID(int=1), "status": "completed"},
+    "close_stream": {"session_id": "s1", "status": "ended", "expect_run_id": str(UUID(int=1))},
+}
+
+
+def parameters(db: Door, function: str) -> dict[str, str]:
+    """Return a rule's parameters, without their `p_`, and their types."""
+    (found,) = db.rows(
+        "select p.proargnames as names, array(select format_type(t.oid, null)"
+        "   from unnest(p.proargtypes) with ordinality t(oid, place) order by place) as types"
+        "  from pg_proc p where p.oid = to_regproc('lockgate.' || %s)",
+        function,
+    )
+    return {
+        name.removeprefix("p_"): kind for name, kind in zip(found.names, found.types, strict=True)
+    }
+
+
+def standing(db: Door, is_running: bool) -> None:
+    """Make session s1, never run or with a run that runs."""
+    if is_running:
+        db.start(run_id=UUID(int=1))
+    else:
+        db.create_session()
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+@pytest.mark.parametrize("function", WHOLE)
+def test_nothing_in_any_position_is_a_raw_error(
+    db: Door, function: str, is_running: bool, subtests: pytest.Subtests
+) -> None:
+    standing(db, is_running)
+    for name, kind in parameters(db, function).items():
+        for value in (None, *(JSON if kind == "jsonb" else ()), *(("",) if kind == "text" else ())):
+            with subtests.test(f"{name} = {value}"):
+                db.execute("begin")
+                code = raised(lambda db, n=name, v=value: db.call(function, **{**WHOLE[function], n: v}), db)
+                db.execute("rollback")
+
+                assert code is None or code.startswith("LG")

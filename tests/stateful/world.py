@@ -1,148 +1,181 @@
-"""What the stateful test holds in its hands: the rows, the model, and the thread between them."""
+"""Rows and model side by side: what is asked of both, and how they are compared."""
 
+import re
+from collections import Counter, deque
+from collections.abc import Iterator
 from dataclasses import dataclass
+from random import Random
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import psycopg
-from hypothesis.stateful import RuleBasedStateMachine, invariant
 
-from tests.stateful.model import Model, Run, Session
+from tests.stateful.drives import Model
+from tests.stateful.entries import Entry
+from tests.stateful.facts import Name, Run, Session
+from tests.stateful.rows import Seen, drawn, look
+from tests.stateful.store_client import RunStart
 from tests.support.clock import Clock
-from tests.support.cluster import LentDatabase
-from tests.support.door import Door, Drive
+from tests.support.connections import Connection
+from tests.support.door import Door
 from tests.support.invariants import violations
-from tests.support.store import emptied
 
-NAMES = ["s1", "s2", "s3"]
+# Two tenants share session ids, and every session the keys.
+NAMES: tuple[Name, ...] = (("", "s1"), ("", "s2"), ("", "s3"), ("acme", "s1"))
+WORKERS = ("worker-1", "worker-2")
+CONSUMERS = ("hook", "webhook:crm")
+
+# A store client writes a run's status first and its stream's end after it, if it lives to.
+STREAM_OF_A_RUN = "A stream is active exactly while its session's current run is running."
+
+# Truncated, since a delete leaves dead rows to each later step.
+EMPTY = b"""
+do $$
+begin
+  execute (
+    select 'truncate ' || string_agg(c.oid::regclass::text, ', ')
+      from pg_class c
+      join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind = 'r' and n.nspname in ('lockgate_store', 'dbos')
+       and c.relname !~ 'migrations');
+end;
+$$
+"""
 
 
 @dataclass(eq=False)
 class Held:
     """What a worker holds after a claim, also long after it has lost it."""
 
-    name: str
+    name: Name
     run: Run
-    drive: Drive
+    attempt: int
+    drive_id: str
+    head: int
     last_batch: tuple[int, list[str]] = (0, [])
 
 
-class World(RuleBasedStateMachine):
+class World:
     """A database without a row, and a model without a session."""
 
-    def __init__(self, database: LentDatabase) -> None:
-        super().__init__()
-        assert emptied(database.warm)
-        self.door = Door(database.warm)
-        self.clock = Clock(database.warm)
+    def __init__(
+        self, connection: Connection, reached: Counter[str], told: list[str] | None = None
+    ) -> None:
+        connection.execute(EMPTY)
+        self.door = Door(connection)
+        self.clock = Clock(connection)
         self.model = Model()
-        self.ids: dict[tuple[str, int], UUID] = {}
+        self.reached = reached
+        self.drives: dict[UUID, str] = {}
         self.held: list[Held] = []
+        self.sent: deque[Entry | RunStart] = deque(maxlen=6)
+        self.delivery_ids: deque[str] = deque(maxlen=6)
+        self.told: list[str] = [] if told is None else told
+        self.touched: set[Name] = set()
+        self._last_run_id = 0
 
-    # What is so after each step.
+    # What is asked of the rows.
 
-    @invariant()
-    def the_rows_are_those_of_the_model(self) -> None:
-        sessions = {
-            row.session_id: (row.status, row.message_count, row.turn_count, row.head)
-            for row in self.door.rows(
-                "select s.*, coalesce(st.head_sequence, 0) as head from lockgate_store.sessions s"
-                " left join lockgate_store.streams st using (tenant_id, session_id)"
-            )
-        }
-        runs = {
-            (row.session_id, row.turn): (
-                row.status,
-                row.attempt,
-                row.owner_id,
-                row.step_count,
-                row.stop_kind,
-            )
-            for row in self.door.rows("select * from lockgate_store.runs")
-        }
+    def call(self, function: str, name: Name | None = None, **given: object) -> Any:
+        """Ask a rule, of a session where it has a name, and say so in the life's story."""
+        if name is not None:
+            given |= {"tenant_id": name[0], "session_id": name[1]}
+            self.touched.add(name)
+        self.told.append(f"{function} {given}")
+        return self.door.call(function, **given)
 
-        assert sessions == {
-            name: (s.status, s.messages, len(s.runs), s.head)
-            for name, s in self.model.sessions.items()
-        }
-        assert runs == {
-            (name, r.turn): (r.status, r.attempt, r.owner, r.steps, r.stop)
-            for name, s in self.model.sessions.items()
-            for r in s.runs
-        }
-
-    @invariant()
-    def the_settlements_are_those_of_the_model(self) -> None:
-        rows = self.door.rows("select * from lockgate_store.settlements")
-        settled = {(row.session_id, self.turn_of(row.run_id), row.status) for row in rows}
-
-        assert settled == self.model.settled
-
-    @invariant()
-    def the_invariants_hold(self) -> None:
-        assert violations(self.door.connection) == []
-
-    # The thread between model and rows.
-
-    def expectation(self, name: str, plan: str | None) -> dict[str, str | None] | None:
-        """Return what a planner would pass who saw the session as it is, or as it is not."""
-        if plan is None:
-            return None
-        session = self.model.sessions.get(name)
-        run = session.current if session else None
-        seen: dict[str, str | None] = {
-            "currentRunId": str(self.ids[name, run.turn]) if run else None,
-            "currentRunStatus": run.status if run else None,
-            "sessionStatus": session.status if session else None,
-        }
-        if plan == "another run":
-            seen["currentRunId"] = str(uuid4())
-        if plan == "another status":
-            seen["sessionStatus"] = "paused"
-        return seen
-
-    def never_run(self) -> list[str]:
-        """Return the sessions that have no run, or are not there."""
-        known = self.model.sessions
-        return [name for name in NAMES if name not in known or not known[name].runs]
-
-    def keyed(self) -> list[tuple[str, Run]]:
-        """Return the runs that hold a key, the newest first."""
-        return [
-            (name, run)
-            for name, session in self.model.sessions.items()
-            for run in reversed(session.runs)
-            if run.key is not None
-        ]
-
-    def newest(self, nth: int) -> Held:
-        """Return what is still held, the newest first, and then what is lost."""
-        newest = list(reversed(self.held))
-        mine = [held for held in newest if self.model.holds(held.run, held.drive.attempt)]
-        first = mine + [held for held in newest if held not in mine]
-        return first[nth % len(first)]
-
-    def running(self) -> list[tuple[str, Run]]:
-        """Return the runs that are running, with the names of their sessions."""
-        return [
-            (name, session.current)
-            for name, session in self.model.sessions.items()
-            if session.current is not None and session.current.status == "running"
-        ]
-
-    def session(self, held: Held) -> Session:
-        return self.model.sessions[held.name]
-
-    def id_of(self, name: str, run: Run) -> UUID:
-        return self.ids[name, run.turn]
-
-    def turn_of(self, run_id: UUID) -> int:
-        return next(turn for (_, turn), known in self.ids.items() if known == run_id)
-
-    @staticmethod
-    def label(call: Any, *given: object) -> str:
-        """Return a call's outcome, or the code of the promise that it broke."""
+    def ask(self, expected: str, function: str, name: Name | None = None, **given: object) -> Any:
+        """Ask a rule, and hold that its outcome is the expected one."""
         try:
-            return str(call(*given).outcome)
+            answer = self.call(function, name, **given)
         except psycopg.DatabaseError as broken:
-            return str(broken.sqlstate)
+            assert broken.sqlstate == expected, broken
+            self.reached[f"{function}.{broken.sqlstate}"] += 1
+            return None
+        assert answer.outcome == expected, f"{function}: {answer}, and not {expected}"
+        self.reached[f"{function}.{answer.outcome}"] += 1
+        return answer
+
+    # How they are compared.
+
+    def compare_touched(self) -> None:
+        """Hold that the sessions that a step has named are those of the model."""
+        for name in self.touched:
+            self.compare(name)
+        self.touched.clear()
+
+    def compare_all(self) -> None:
+        """Hold that all sessions are those of the model, and that the invariants hold."""
+        for name in NAMES:
+            self.compare(name)
+        stored = self.door.row("select count(*) as n from lockgate_store.sessions").n
+        assert stored == len(self.model.sessions)
+        broken = [
+            each for each in violations(self.door.connection) if not self.is_told_apart(*each)
+        ]
+        assert not broken, broken
+
+    def is_told_apart(self, sentence: str, row: dict[str, Any]) -> bool:
+        """Say whether a row breaks a sentence only until a store client has written all parts."""
+        session = self.model.sessions.get((row.get("tenant_id", ""), row.get("session_id", "")))
+        return sentence == STREAM_OF_A_RUN and session is not None and session.stream == "active"
+
+    def compare(self, name: Name) -> None:
+        seen, session = look(self.door.connection, name), self.model.sessions.get(name)
+        if session is None or seen is None:
+            assert seen is session, f"{name}: {seen}"
+            return
+        self.drives |= {UUID(run): drive for run, drive in (seen.pop("drives") or {}).items()}
+        expected = drawn(session)
+        assert seen == expected, f"{name}: {_differences(seen, expected)}"
+
+    # What a dice finds to do something with.
+
+    def new_run_id(self) -> UUID:
+        """Return a run id that is not in use; the same life always gets the same ones."""
+        self._last_run_id += 1
+        return UUID(int=self._last_run_id, version=4)
+
+    def drive_of(self, name: Name, run: Run) -> str:
+        """Return the drive of a run's present attempt, as the rows have it now."""
+        if name in self.touched:
+            self.touched.remove(name)
+            self.compare(name)
+        return self.drives[run.run_id]
+
+    def running(self) -> list[tuple[Name, Session, Run]]:
+        return [each for each in self.current_runs() if each[2].status == "running"]
+
+    def current_runs(self) -> list[tuple[Name, Session, Run]]:
+        return list(self._current_runs())
+
+    def _current_runs(self) -> Iterator[tuple[Name, Session, Run]]:
+        for name, session in self.model.sessions.items():
+            if session.current is not None:
+                yield name, session, session.current
+
+    def valid(self) -> list[Held]:
+        return [held for held in self.held if self.model.holds(held.run, held.attempt)]
+
+    def newest(self, dice: Random) -> Held | None:
+        """Return what a worker holds; what it has lost, long ago or not, is rarer."""
+        valid = self.valid()
+        if valid and dice.random() < 0.85:
+            return dice.choice(valid)
+        return dice.choice(self.held[-8:]) if self.held else None
+
+    def session_of(self, held: Held) -> Session:
+        """Return a holder's session; one that is deleted takes what comes late, to no effect."""
+        session = self.model.sessions.get(held.name)
+        if session is not None and held.run in session.runs:
+            return session
+        return Session("", None, (), None, {}, 0)
+
+
+def _differences(seen: Seen, expected: Seen) -> str:
+    parts = [
+        f"{part} is {seen[part]}, and not {expected[part]}"
+        for part in expected
+        if seen[part] != expected[part]
+    ]
+    return re.sub(r"0{8}-0{4}-4000-8000-0{6,11}", "…", "; ".join(parts))

@@ -74,8 +74,19 @@ class Door:
         given = {"agent_type": AGENT, "input": {"message": say}, **more}
         return self.call("plan_start", session_id=session_id, **given)
 
+    def resume(self, session_id: str = "s1", **more: object) -> Any:
+        """Resume in mode continue, or by the `options` in `more`."""
+        given = {"agent_type": AGENT, "options": {"mode": "continue"}, **more}
+        return self.call("resume", session_id=session_id, **given)
+
+    def retry(self, session_id: str = "s1", **more: object) -> Any:
+        return self.call("retry", session_id=session_id, **{"agent_type": AGENT, **more})
+
     def create_session(self, session_id: str = "s1", **more: object) -> Any:
         return self.call("create_session", session_id=session_id, **{"agent_type": AGENT, **more})
+
+    def delete_session(self, session_id: str = "s1", **more: object) -> Any:
+        return self.call("delete_session", session_id=session_id, **more)
 
     # Reads.
 

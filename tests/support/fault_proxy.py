@@ -9,14 +9,25 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from tests.support.seen import WITHIN_S
 
-What: TypeAlias = Literal["cut", "drop", "hold", "see", "black_hole"]
+What: TypeAlias = Literal["cut", "drop", "refuse", "hold", "see", "black_hole"]
 READY_FOR_QUERY = b"Z\x00\x00\x00\x05"  # and a byte that tells of the transaction
+IDLE, BROKEN = b"I", b"E"
+COMMIT = b"COMMIT"
+ROLLBACK = b"Q\x00\x00\x00\x0dROLLBACK\x00"
 SIZE = 1 << 16
+
+
+@dataclass
+class Said:
+    """What one connection has said: in its open transaction, and how far into each fault."""
+
+    transaction: bytes = b""
+    places: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -25,13 +36,17 @@ class Fault:
 
     cut         the statement is carried out, and the link is cut before its answer
     drop        the link is cut before the statement is passed on
+    refuse      the client is told `sqlstate` in the server's name, who hears nothing
     hold        the answer is held until `release`
     see         nothing breaks: the test only learns that it was said
     black_hole  nothing passes any more, either way, and nobody is told
     """
 
     what: What
-    said: tuple[bytes, ...]
+    said: tuple[bytes, ...] = ()
+    sqlstate: str = ""
+    lasts: bool = False  # it takes effect each time from then on
+    hits: int = 0
     hit: threading.Event = field(default_factory=threading.Event)
     released: threading.Event = field(default_factory=threading.Event)
 
@@ -42,6 +57,17 @@ class Fault:
     def release(self) -> None:
         """Let the held answer go."""
         self.released.set()
+
+    def is_met(self, data: bytes, said: Said) -> bool:
+        """Say whether a connection that now says `data` has said it all."""
+        place = said.places.get(id(self), 0)
+        while place < len(self.said) and self.said[place] in data:
+            place += 1
+        said.places[id(self)] = place
+        return place == len(self.said)
+
+
+FaultOfAKind = TypeVar("FaultOfAKind", bound=Fault)
 
 
 class Proxy:
@@ -66,9 +92,17 @@ class Proxy:
 
     def arm(self, what: What, *said: bytes) -> Fault:
         """Make the next client that says so meet a fault."""
-        fault = Fault(what, said)
+        return self.put(Fault(what, said))
+
+    def put(self, fault: FaultOfAKind) -> FaultOfAKind:
+        """Arm a fault of one's own making."""
         self._armed.append(fault)
         return fault
+
+    def lift(self, fault: Fault) -> None:
+        """Let a fault that lasts, or that nobody has met, break nothing more."""
+        if fault in self._armed:
+            self._armed.remove(fault)
 
     @contextmanager
     def away(self) -> Iterator[None]:
@@ -116,7 +150,9 @@ class Proxy:
         """Give a fault to the connection that met it; another may have been first."""
         if fault not in self._armed:
             return False
-        self._armed.remove(fault)
+        if not fault.lasts:
+            self._armed.remove(fault)
+        fault.hits += 1
         return True
 
     @property
@@ -135,7 +171,9 @@ class _Link:
         self._proxy = proxy
         self._client = client
         self._server = server
-        self._progress: dict[int, int] = {}
+        self._said = Said()
+        self._state = IDLE
+        self._tail = b""
         self._fault: Fault | None = None
         self._heard = b""
 
@@ -155,10 +193,15 @@ class _Link:
         while data := await self._client[0].read(SIZE):
             fault = self._met(data)
             if fault is not None:
-                if fault.what in ("drop", "see", "black_hole"):
+                if fault.what in ("drop", "refuse", "see", "black_hole"):
                     fault.hit.set()
                 if fault.what == "drop":
                     return
+                if fault.what == "refuse" and COMMIT not in data:
+                    self._client[1].write(_refusal(fault.sqlstate, self._state))
+                    continue
+                if fault.what == "refuse":
+                    data = ROLLBACK  # as a server that refuses a commit has done
                 if fault.what != "see":
                     self._fault = fault
             if self._fault is None or self._fault.what != "black_hole":
@@ -170,6 +213,7 @@ class _Link:
             fault = self._fault
             if fault is not None and fault.what == "black_hole":
                 continue
+            self._learn(data)
             if fault is not None and await self._breaks(fault, data):
                 return
             if fault is None or fault.what == "hold":
@@ -187,18 +231,35 @@ class _Link:
         self._heard += data
         if READY_FOR_QUERY not in self._heard:
             return False
+        if fault.what == "refuse":
+            self._client[1].write(_refusal(fault.sqlstate, IDLE))
+            self._fault, self._heard = None, b""
+            return False
         fault.hit.set()
         return True
 
     def _met(self, data: bytes) -> Fault | None:
+        self._said.transaction += data
         for fault in self._proxy.armed:
-            place = self._progress.get(id(fault), 0)
-            while place < len(fault.said) and fault.said[place] in data:
-                place += 1
-            self._progress[id(fault)] = place
-            if place == len(fault.said) and self._proxy.takes(fault):
+            if fault.is_met(data, self._said) and self._proxy.takes(fault):
                 return fault
         return None
+
+    def _learn(self, data: bytes) -> None:
+        """Follow what the server says of the transaction."""
+        self._tail = (self._tail + data)[-len(READY_FOR_QUERY) - 1 :]
+        if self._tail.startswith(READY_FOR_QUERY):
+            self._state = self._tail[-1:]
+            if self._state == IDLE:
+                self._said.transaction = b""
+
+
+def _refusal(sqlstate: str, state: bytes) -> bytes:
+    """Write an error as the server does, and that it is ready for what comes next."""
+    fields = (b"SERROR", b"VERROR", b"C" + sqlstate.encode(), b"MThe test refuses this.", b"")
+    body = b"".join(each + b"\0" for each in fields)
+    after = READY_FOR_QUERY + (IDLE if state == IDLE else BROKEN)
+    return b"E" + (len(body) + 4).to_bytes(4, "big") + body + after
 
 
 @contextmanager

@@ -1,33 +1,27 @@
 """Runs `invariants.sql`: every sentence in one statement, and what breaks it."""
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from lockgate_ops.invariants import invariants, search_path_of
 from tests.support.connections import Connection
 
-INVARIANTS_SQL = Path(__file__).with_name("invariants.sql")
+SET_SEARCH_PATH = "select set_config('search_path', %s, false)"
 
 
 def violations(connection: Connection) -> list[tuple[str, dict[str, Any]]]:
     """Return each broken sentence with a row that breaks it."""
-    return [(sentence, row) for sentence, row in connection.execute(_statement()).fetchall()]
+    before = connection.execute("show search_path").fetchone()
+    assert before is not None
+    connection.execute(SET_SEARCH_PATH, [search_path_of("dbos")])
+    broken = connection.execute(_statement()).fetchall()
+    connection.execute(SET_SEARCH_PATH, before)
+    return [(sentence, row) for sentence, row in broken]
 
 
 def broken_sentences(connection: Connection) -> set[str]:
     """Return the sentences that do not hold."""
     return {sentence for sentence, _ in violations(connection)}
-
-
-@cache
-def invariants() -> dict[str, str]:
-    """Return the queries by their sentences, in the order of the file."""
-    found = {}
-    for block in INVARIANTS_SQL.read_text().split("\n\n"):
-        title, _, query = block.partition("\n")
-        if query.startswith("select"):
-            found[title.removeprefix("-- ")] = query.strip().removesuffix(";")
-    return found
 
 
 @cache

@@ -24,21 +24,20 @@ def _numbered(letter: str, last: int, first: int = 1) -> tuple[str, ...]:
     return tuple(f"{letter}{number}" for number in range(first, last + 1))
 
 
-# Every route; request keys; start and POST /sessions; status and snapshot; sse.
+# Every route; request keys; start and POST /sessions; resume; retry; status and snapshot; sse.
 ROWS = (
     *_numbered("A", 16),
     *_numbered("Q", 14),
     *_numbered("E", 38),
+    *_numbered("R", 13),
+    *_numbered("T", 8),
     *_numbered("G", 8),
     *_numbered("W", 14, first=5),
 )
 
 NOT_DUE: Mapping[str, str] = MappingProxyType(
     {
-        "A10": "nothing of a start runs after its commit; resume, chat and submits will",
-        "Q12": "there is no delete_session yet",
-        "Q14": "our executor supports keys; a wrapper that does not comes with the remote clients",
-        "E3": "needs a suspended run: suspend_run and client tools",
+        "A10": "nothing of an entry runs after its commit; chat and submits will",
         "E11": "there is no transform_request yet",
         "E12": "there is no transform_request yet",
         "E13": "there is no transform_request yet",
@@ -46,7 +45,7 @@ NOT_DUE: Mapping[str, str] = MappingProxyType(
         "E20": "there are no sub-agents yet",
         "E21": "there is no usage store yet",
         "E28": "after_entry runs in the worker, held by the drives' tests; no transform_response",
-        "E29": "nothing of a start runs after its commit",
+        "E29": "nothing of an entry runs after its commit",
         "G6": "there is no usage route yet",
         "G8": "there are no client tools yet",
     }

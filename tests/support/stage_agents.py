@@ -177,7 +177,7 @@ def staged_runtime(
     agents = AgentRegistry(staged_agents(stage))
 
     def fails(context: Any) -> Agent:
-        stage.note("factory", run=context.run_id, purpose=context.purpose)
+        stage.note("factory", run=context.run_id, purpose=context.purpose, drive=context.drive)
         if stage.is_open("mended"):
             return staged_agents(stage)[0]
         raise RuntimeError(f"the factory fails {SECRET}")

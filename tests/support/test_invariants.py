@@ -2,9 +2,10 @@
 
 import pytest
 
+from lockgate_ops.invariants import invariants
 from tests.support.cluster import LentDatabase
 from tests.support.door import Door, tool
-from tests.support.invariants import broken_sentences, invariants, violations
+from tests.support.invariants import broken_sentences, violations
 
 # What breaks each sentence. `ended` is a session with one completed run of two steps, `live` one
 # with a run that is driven.
@@ -54,8 +55,8 @@ PLANTED: dict[str, str] = {
     "A crash-loop budget belongs to a live run.": """
       insert into lockgate_store.recoveries (session_id, run_id, attempts, next_at)
         select session_id, run_id, 1, now() from lockgate_store.runs where session_id = 'ended'""",
-    "A drive belongs to a run.": """
-      select lockgate.enqueue_drive('', 'none', gen_random_uuid(), gen_random_uuid())""",
+    "A drive belongs to a run, or to a life of its session that has ended.": """
+      select lockgate.enqueue_drive('', 'live', gen_random_uuid(), gen_random_uuid())""",
     "A running run has the workflow of its drive.": """
       delete from dbos.workflow_status""",
     "A drive is of one run.": """
@@ -89,6 +90,86 @@ def test_a_planted_violation_is_found(healthy: Door, sentence: str) -> None:
 
 def test_every_sentence_has_its_violation() -> None:
     assert list(PLANTED) == list(invariants())
+
+
+STATUS = "A session's status is that of its current run."
+INPUT = "A run's input is appended once, in one piece."
+STEPS = "A run has a checkpoint for each committed step."
+PAIRED = "A call in an ended run's history has one result, which comes after it."
+SETTLED = "A run that is not running has its settlement, and a running one has none."
+SUSPEND = "insert into lockgate_store.settlements select tenant_id, session_id, run_id,"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "change"),
+    [
+        # Only a start that its caller named can have been written as paused.
+        (STATUS, "update lockgate_store.sessions set status = 'paused' where session_id = 'live'"),
+        # The terminal commit said otherwise.
+        (STATUS, "update lockgate_store.sessions set status = 'failed' where session_id = 'ended'"),
+        # Nobody has gone back: the input must be there, and so must each checkpoint.
+        (INPUT, "delete from lockgate_store.messages where session_id = 'ended' and seq = 1"),
+        (STEPS, "delete from lockgate_store.checkpoints where step = 2"),
+        (STEPS, "update lockgate_store.runs set step_count = 1 where session_id = 'ended'"),
+        # An attempt that was never ended has settled as nothing.
+        (SETTLED, f"{SUSPEND} 'suspended_client_tool', now() from lockgate_store.runs"),
+        # A run has one end.
+        (SETTLED, f"{SUSPEND} 'failed', now() from lockgate_store.runs where session_id = 'ended'"),
+        # A suspended run that nobody continues settles when it is superseded, too.
+        (
+            SETTLED,
+            "update lockgate_store.settlements set status = 'suspended_client_tool';"
+            "update lockgate_store.runs set status = 'superseded' where session_id = 'ended'",
+        ),
+    ],
+)
+def test_what_a_store_client_may_do_is_no_excuse_for_us(
+    healthy: Door, sentence: str, change: str
+) -> None:
+    healthy.connection.execute(change.encode())
+
+    assert sentence in broken_sentences(healthy.connection)
+
+
+@pytest.fixture
+def gone_back(healthy: Door) -> Door:
+    """Session `ended`, taken back to its first step by a later run, which then ended, too."""
+    first = healthy.session("ended").current_run_id
+    options = {"mode": "from_checkpoint", "checkpointId": f"{first}:1"}
+    healthy.execute(
+        "update lockgate_store.sessions set terminal_status = 'interrupted'"
+        " where terminal_run_id = %s",
+        first,
+    )
+    again = healthy.drive(healthy.resume("ended", options=options).run_id)
+    again.reply(1, "", tool("b"))
+    again.result(1, 1)
+    again.step(1)
+    again.reply(2, "done")
+    again.finish()
+    assert violations(healthy.connection) == []
+    return healthy
+
+
+@pytest.mark.parametrize(
+    ("sentence", "change"),
+    [
+        # A gap is no rewind, and what the last run committed nobody has gone back behind.
+        (STEPS, "delete from lockgate_store.checkpoints where turn = 2 and step = 1"),
+        (STEPS, "delete from lockgate_store.checkpoints where turn = 2 and step = 2"),
+        (STEPS, "update lockgate_store.checkpoints set step = 2 where turn = 1"),
+        (PAIRED, "update lockgate_store.messages set content = '[]' where seq = 3"),
+        (
+            PAIRED,
+            "insert into lockgate_store.messages select tenant_id, session_id, 7, role, content,"
+            " run_id, step, client_id, created_at from lockgate_store.messages where seq = 3",
+        ),
+    ],
+)
+def test_a_rewind_excuses_only_what_it_cuts(gone_back: Door, sentence: str, change: str) -> None:
+    gone_back.execute(change)
+
+    assert sentence in broken_sentences(gone_back.connection)
 
 
 @pytest.mark.parametrize(

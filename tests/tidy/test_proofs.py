@@ -4,6 +4,7 @@ import ast
 import re
 from functools import cache
 
+from lockgate.codes import RejectCause
 from tests.support.sources import function_files, granted, sql_files, test_modules
 from tests.tidy.test_sql_files import enums, outcome_enum
 
@@ -58,9 +59,14 @@ def test_each_label_that_a_header_lists_is_proven_for_that_function() -> None:
     assert unproven == []
 
 
+def test_each_cause_of_a_rejected_start_is_proven_by_a_test() -> None:
+    assert [cause for cause in RejectCause if f"cause.{cause}" not in proven()] == []
+
+
 def test_each_proof_names_a_label_that_there_is() -> None:
     known = {f"{enum}.{label}" for enum, labels in enums().items() for label in labels}
     known |= {f"{name}.{label}" for name, enum in answers().items() for label in enums()[enum]}
+    known |= {f"cause.{cause}" for cause in RejectCause}
     known.add("sweep.first_run_overdue")  # The one finding that is about no run.
 
     assert proven() - known == set()

@@ -30,6 +30,27 @@ START = """\\set n random(1, {sessions})
 select * from lockgate.start(p_session_id => '{prefix}' || :n, p_agent_type => 'assistant',
   p_input => '{{"message":"{text}"}}', p_request_key => 'k' || :k, p_dispatch_limit_ms => 0);
 """
+# With no living worker and a dispatch limit of 0 each run is left behind for the next entry.
+RESUME = """\\set n random(1, {sessions})
+\\set k random(1, 2000000000000)
+select * from lockgate.resume(p_session_id => '{prefix}' || :n, p_agent_type => 'assistant',
+  p_options => '{{"mode":"with_message","message":"{text}"}}', p_request_key => 'k' || :k,
+  p_dispatch_limit_ms => 0);
+"""
+# A retry needs a session that failed, so a failure is part of both sides. Each client has a session
+# of its own: nobody fails a run that another has just started.
+FAIL = """select outcome from lockgate.commit_terminal('{prefix}' || (:client_id + 1),
+  (select c.run_id from lockgate.get_current_run('{prefix}' || (:client_id + 1)) c), 'failed');
+"""
+RETRY = """\\set k random(1, 2000000000000)
+select * from lockgate.retry(p_session_id => '{prefix}' || (:client_id + 1),
+  p_agent_type => 'assistant', p_message => '"{text}"', p_request_key => 'k' || :k,
+  p_dispatch_limit_ms => 0);
+"""
+FLOOR_OF_ONE = """\\set k random(1, 2000000000000)
+select * from lockgate_bench.floor('{prefix}' || (:client_id + 1),
+  '[{{"type":"text","text":"{text}"}}]'::jsonb, 'k' || :k);
+"""
 REPEAT = """\\set n random(1, {sessions})
 select * from lockgate.start(p_session_id => '{prefix}' || :n, p_agent_type => 'assistant',
   p_input => '{{"message":"{text}"}}', p_request_key => 'repeated');
@@ -99,7 +120,7 @@ def measure(program: Path, url: str, *, quick: bool) -> Iterator[Row]:
     seconds, pairs = (1, 2) if quick else (6, 5)
     with psycopg.connect(url, autocommit=True) as conn:
         conn.execute(files(__package__).joinpath("floor.sql").read_bytes())
-        for prefix, sessions in (("b", SESSIONS), ("r", REPEATED), ("hot", 1)):
+        for prefix, sessions in (("b", SESSIONS), ("r", REPEATED), ("hot", 1), ("f", CLIENTS)):
             conn.execute(_script(FILL, prefix, sessions).encode())
         conn.execute(WRITERS.encode())
         bench.rate(_script(START, "b"), 1 if quick else 5)
@@ -107,6 +128,12 @@ def measure(program: Path, url: str, *, quick: bool) -> Iterator[Row]:
     floor, start = bench.paired(_script(FLOOR, "b"), _script(START, "b"), seconds, pairs)
     yield Row("the same writes without rules", floor, "starts/s")
     yield Row("start, keyed", start, "starts/s", start / floor, ">= 0.80", start / floor >= 0.8)
+    floor, resume = bench.paired(_script(FLOOR, "b"), _script(RESUME, "b"), seconds, pairs)
+    yield Row("resume, keyed, with a message", resume, "resumes/s", resume / floor)
+    floor, retry = bench.paired(
+        _script(FAIL + FLOOR_OF_ONE, "f"), _script(FAIL + RETRY, "f"), seconds, pairs
+    )
+    yield Row("retry of a failed run, keyed", retry, "retries/s", retry / floor)
     repeat = bench.rate(_script(REPEAT, "r", REPEATED), seconds)
     yield Row("repeated key", repeat, "calls/s", repeat / start, ">= 2.5", repeat / start >= 2.5)
     hot_floor, hot = bench.paired(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from lockgate.outcomes import HeartbeatResult, RequeueRunResult, StandingStop, SweepFinding
 from lockgate.rules.call import Connection, call_many, call_none, call_one
+from lockgate.worker_outcomes import HeartbeatResult, RequeueRunResult, StandingStop, SweepFinding
 
 
 async def heartbeat(

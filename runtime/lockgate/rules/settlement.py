@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lockgate.outcomes import ClaimedSettlement, MarkDeliveredResult
 from lockgate.rules.call import Connection, call_many, call_one
+from lockgate.worker_outcomes import ClaimedSettlement, MarkDeliveredResult
 
 
 async def claim_settlements(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from lockgate.outcomes import ClaimRunResult, FinishRunResult, StepResult
 from lockgate.rules.call import Connection, call_one
+from lockgate.worker_outcomes import ClaimRunResult, FinishRunResult, StepResult
 
 
 async def claim_run(

@@ -1,12 +1,13 @@
-"""Streams: appended by a drive, read by anyone."""
+"""Streams: appended by a drive, read by anyone, closed for a runtime that is not ours."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from uuid import UUID
 
-from lockgate.outcomes import AppendChunksResult, MovedStream, ReadStreamResult
+from lockgate.outcomes import CloseStreamResult, MovedStream, ReadStreamResult
 from lockgate.rules.call import Connection, call_many, call_one
+from lockgate.worker_outcomes import AppendChunksResult
 
 
 async def append_chunks(
@@ -77,4 +78,30 @@ async def moved_streams(
         p_tenant_ids=list(tenant_ids),
         p_session_ids=list(session_ids),
         p_heads=list(heads),
+    )
+
+
+async def close_stream(
+    conn: Connection,
+    *,
+    session_id: str,
+    status: str,
+    expect_run_id: str,
+    output: str | None = None,
+    error_detail: str | None = None,
+    acting_user_id: str | None = None,
+    tenant_id: str = "",
+) -> CloseStreamResult:
+    """Close a session's stream; output and error_detail are JSON texts."""
+    return await call_one(
+        conn,
+        CloseStreamResult,
+        "close_stream",
+        p_session_id=session_id,
+        p_status=status,
+        p_expect_run_id=expect_run_id,
+        p_output=output,
+        p_error_detail=error_detail,
+        p_acting_user_id=acting_user_id,
+        p_tenant_id=tenant_id,
     )

@@ -1,5 +1,6 @@
 -- A row is the place after a committed step to which a session can be taken back: a message
--- count, never a copy, and the state where the step changed it.
+-- count, never a copy, and the state where it differs from that of the checkpoint before. What a
+-- later entry goes back behind is deleted.
 create table if not exists lockgate_store.checkpoints (
   tenant_id text not null default '',
   session_id text not null,

@@ -17,6 +17,8 @@ create table if not exists lockgate_store.sessions (
   -- True from create_session until the first run, or its failure: what a sweep looks for. A column
   -- of its own, so that the index below is not touched by the updates of a session's runs.
   first_run_due boolean not null default false,
+  -- True while the state holds what an entry brought and no checkpoint has yet.
+  state_is_new boolean not null default false,
   state jsonb not null default '{}',
   status text not null default 'active',
   current_run_id uuid,
@@ -42,3 +44,11 @@ create table if not exists lockgate_store.sessions (
 
 create index if not exists sessions_first_run_due
   on lockgate_store.sessions (created_at) where first_run_due;
+
+-- What lists and deletes look for never changes in a session's life, so its updates stay HOT.
+create index if not exists sessions_by_age
+  on lockgate_store.sessions (tenant_id, created_at);
+create index if not exists sessions_of_user
+  on lockgate_store.sessions (tenant_id, user_id, created_at) where user_id is not null;
+create index if not exists sessions_of_parent
+  on lockgate_store.sessions (tenant_id, parent_session_id) where parent_session_id is not null;

@@ -104,8 +104,8 @@ def test_open_calls_of_a_superseded_run_are_paired_in_the_same_commit(db: Door) 
     assert answered["toolCallId"] == "call-a"
     assert (answered["success"], answered["result"]) == (True, {"found": True})
     assert (abandoned["toolCallId"], abandoned["success"]) == ("call-b", False)
-    assert abandoned["reason"] == "client_tool_abandoned"
-    assert {c.status for c in db.calls(lost.run_id)} == {"abandoned"}
+    assert abandoned["reason"] == "run_stopped"
+    assert [c.status for c in db.calls(lost.run_id)] == ["consumed", "abandoned"]
 
 
 def test_a_run_whose_terminal_commit_landed_ends_as_that_says(db: Door) -> None:

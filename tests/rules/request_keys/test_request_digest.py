@@ -19,15 +19,31 @@ DIGESTS: list[dict[str, Any]] = json.loads(
 )
 
 
-def digest_of(db: Door, agent_type: str, sent: str) -> str:
-    """Return the digest under which a start with this input is recorded."""
-    digest: str = db.row(
-        "select lockgate.request_digest('execute', %s, lockgate.read_message(i -> 'message'),"
-        " nullif(i -> 'state', 'null')) as digest from (select %s::jsonb) input(i)",
-        agent_type,
-        sent,
-    ).digest
-    return digest
+READ = {
+    "execute": "lockgate.read_start('s1', %(agent)s, i, null, null, null, null, null, null, 'reject',"
+    " null, null, null, null, '')",
+    "resume": "lockgate.read_resume('s1', %(agent)s, i, null, 'reject', null, null, null, null, '')",
+    "retry": "lockgate.read_retry('s1', %(agent)s, i ->> 'checkpointId', i -> 'message', null,"
+    " 'reject', null, null, null, null, '')",
+}
+
+
+def digest_of(db: Door, kept: dict[str, Any], sent: str) -> str:
+    """Return the digest under which an entry with this input is recorded."""
+    with db.connection.cursor() as cursor:
+        cursor.execute(
+            f"select (e).bad_field, (e).request_digest from (select {READ[kind_of(kept)]} as e"
+            "  from (select %(sent)s::jsonb) input(i)) read".encode(),
+            {"agent": kept["agentType"], "sent": sent},
+        )
+        row = cursor.fetchone()
+    assert row is not None and row[0] is None
+    return str(row[1])
+
+
+def kind_of(kept: dict[str, Any]) -> str:
+    """Return the kind of entry that a kept digest is of: a start or a chat, where nothing is said."""
+    return str(kept.get("kind", "execute"))
 
 
 @case(24)
@@ -35,7 +51,7 @@ def test_each_spelling_has_the_digest_that_is_kept(db: Door, subtests: pytest.Su
     for kept in DIGESTS:
         for sent in kept["inputs"]:
             with subtests.test(kept["name"], sent=sent):
-                assert digest_of(db, kept["agentType"], sent) == kept["digest"]
+                assert digest_of(db, kept, sent) == kept["digest"]
 
 
 @case(24)
@@ -49,25 +65,10 @@ def test_the_digest_is_that_of_a_text_anybody_can_write(
     """The canonical form, written a second time: sorted keys, no white space, exact numbers."""
     for kept in DIGESTS:
         sent = json.loads(kept["inputs"][0], parse_float=Decimal)
-        messages = sent["message"]
-        if isinstance(messages, str):
-            messages = [{"role": "user", "content": messages}]
-        meant = {
-            "agentType": kept["agentType"],
-            "kind": "execute",
-            "v": 1,
-            "message": [
-                {
-                    "role": "user",
-                    "content": [{"type": "text", "text": m["content"]}]
-                    if isinstance(m["content"], str)
-                    else m["content"],
-                }
-                for m in messages
-            ],
-        }
-        if sent.get("state"):
-            meant["state"] = sent["state"]
+        meant = {"agentType": kept["agentType"], "kind": kind_of(kept), "v": 1}
+        if "message" in sent:
+            meant["message"] = as_parts(sent["message"])
+        meant |= {name: sent[name] for name in ("state", "mode", "checkpointId") if sent.get(name)}
         with subtests.test(kept["name"]):
             assert hashlib.sha256(canonical(meant).encode()).hexdigest() == kept["digest"]
 
@@ -79,6 +80,20 @@ def test_a_start_records_that_digest(db: Door) -> None:
 
     assert [answer.outcome for answer in answers] == ["started", "attached", "attached"]
     assert db.run(answers[0].run_id).request_digest == kept["digest"]
+
+
+def as_parts(message: Any) -> list[dict[str, Any]]:
+    """Write a message as the list of user messages with content parts."""
+    messages = [{"role": "user", "content": message}] if isinstance(message, str) else message
+    return [
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": each["content"]}]
+            if isinstance(each["content"], str)
+            else each["content"],
+        }
+        for each in messages
+    ]
 
 
 def canonical(value: Any) -> str:

@@ -10,8 +10,16 @@ from tests.support.cluster import Database
 from tests.support.door import Door
 
 RUN: dict[str, Any] = {"session_id": "s1", "run_id": uuid4()}
+EXPECT = {"currentRunId": None, "currentRunStatus": None, "sessionStatus": None}
+AGENT = {"session_id": "s1", "agent_type": "support"}
 WRITERS: dict[str, dict[str, Any]] = {
     "start": {"session_id": "s1", "agent_type": "support", "input": {"message": "hi"}},
+    "resume": {**AGENT, "options": {"mode": "continue"}},
+    "retry": AGENT,
+    "commit_run_start": {**RUN, "drive": "start", "session_status": "active", "expect": EXPECT},
+    "commit_terminal": {**RUN, "status": "completed"},
+    "update_run_status": {**RUN, "status": "completed"},
+    "close_stream": {"session_id": "s1", "status": "ended", "expect_run_id": str(uuid4())},
     "create_session": {"session_id": "s2", "agent_type": "support"},
     "fail_session_without_run": {"session_id": "s1", "error_detail": {}},
     "claim_run": {**RUN, "drive_id": uuid4(), "worker_id": "w"},

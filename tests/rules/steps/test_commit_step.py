@@ -44,9 +44,11 @@ def test_results_become_one_message_in_the_order_of_the_calls(db: Door, drive: D
 
 def test_a_step_that_left_the_state_alone_stores_no_copy_of_it(db: Door, drive: Drive) -> None:
     drive.step(1)
+    drive.reply(2, "done")
+    first, second = db.rows("select * from lockgate_store.checkpoints order by step")
 
     assert db.session().state == {"a": 1}
-    assert db.row("select * from lockgate_store.checkpoints").state is None
+    assert (first.state, second.state) == ({"a": 1}, None), "what the start brought, kept once"
 
 
 @proves("commit_step.repeated")

@@ -39,7 +39,17 @@ def test_an_end_pairs_as_stopped_and_keeps_the_answers(db: Door, drive: Drive, s
     assert pairing(db) == [("a", "run_stopped"), ("b", "found"), ("c", "run_stopped")]
 
 
-def test_a_supersede_pairs_as_abandoned(db: Door, drive: Drive, clock: Clock) -> None:
+def test_a_supersede_pairs_a_server_call_as_stopped(db: Door, drive: Drive, clock: Clock) -> None:
+    clock.forward(seconds=60)
+    assert db.start(say="x").outcome == "started"
+
+    assert pairing(db) == [("a", "run_stopped"), ("b", "found"), ("c", "run_stopped")]
+
+
+def test_a_supersede_pairs_what_a_client_owes_as_abandoned(
+    db: Door, drive: Drive, clock: Clock
+) -> None:
+    db.execute("update lockgate_store.tool_calls set kind = 'client'")
     clock.forward(seconds=60)
     assert db.start(say="x").outcome == "started"
 

@@ -9,7 +9,8 @@ begin
     when p_concurrent_entry is null
       or p_concurrent_entry not in ('reject', 'interrupt_previous') then 'concurrentEntry'
     when p_expect is not null and not coalesce(
-      p_expect ?& '{currentRunId,currentRunStatus,sessionStatus}', false) then 'expect'
+      jsonb_typeof(p_expect) = 'object'
+      and p_expect ?& '{currentRunId,currentRunStatus,sessionStatus}', false) then 'expect'
   end;
 end;
 $$;

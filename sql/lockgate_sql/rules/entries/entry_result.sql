@@ -1,7 +1,7 @@
 create type lockgate.entry_outcome as enum (
   'invalid_request', 'session_not_found', 'replayed', 'request_key_conflict', 'attached',
   'request_already_completed', 'already_running', 'agent_type_mismatch', 'identity_mismatch',
-  'rejected', 'interrupting', 'started');
+  'not_resumable', 'rejected', 'interrupting', 'started', 'resumed');
 
 create type lockgate.entry_result as (
   outcome lockgate.entry_outcome,
@@ -28,6 +28,8 @@ create type lockgate.entry as (
   root_session_id text,
   messages jsonb,
   state jsonb,
+  session_status text,
+  checkpoint_id text,
   request_key text,
   request_digest text,
   run_id uuid,

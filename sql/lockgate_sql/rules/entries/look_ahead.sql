@@ -12,7 +12,6 @@ declare
   v_twin lockgate_store.runs;
   v_holder lockgate_store.runs;
   v_session lockgate_store.sessions;
-  v_outcome lockgate.entry_outcome;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     perform lockgate.require_read_committed();
@@ -32,17 +31,8 @@ begin
   select s.* into v_session
     from lockgate_store.sessions s
    where s.tenant_id = p_entry.tenant_id and s.session_id = p_entry.session_id;
-  if p_entry.acting_user_id is not null and v_session.session_id is not null
-     and v_session.user_id is distinct from p_entry.acting_user_id then
-    return lockgate.entry_answer(p_entry, 'session_not_found');
-  end if;
-  if v_twin.run_id is not null then
-    v_outcome := lockgate.plan_replay(v_twin, p_entry);
-    return lockgate.entry_answer(p_entry, v_outcome, v_twin,
-      case when v_outcome = 'rejected' then 'run_id_conflict' end);
-  end if;
-  v_outcome := lockgate.plan_keyed_entry(
-    v_holder, p_entry.request_digest, v_session.current_run_id);
-  return lockgate.entry_answer(p_entry, v_outcome, v_holder);
+  return lockgate.entry_answer(p_entry, lockgate.decide_entry(p_entry, v_session,
+    row(null, v_holder, v_twin, null, null, null, false, null,
+      null)::lockgate.entry_scene));
 end;
 $$;

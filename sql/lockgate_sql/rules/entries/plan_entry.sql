@@ -12,8 +12,8 @@ declare
   v_answer lockgate.entry_result;
 begin
   if p_entry.bad_field is not null then
-    return lockgate.entry_answer(p_entry, 'invalid_request',
-      p_detail => jsonb_build_object('field', p_entry.bad_field));
+    return lockgate.entry_answer(p_entry, row('invalid_request', null, null,
+      jsonb_build_object('field', p_entry.bad_field))::lockgate.entry_decision);
   end if;
   v_entry.start_digest := lockgate.start_digest(p_entry);
   v_answer := lockgate.look_ahead(v_entry);
@@ -26,14 +26,13 @@ begin
   v_scene := lockgate.read_scene(v_entry, v_session);
   v_current := v_scene.current;
   v_decision := lockgate.decide_entry(v_entry, v_session, v_scene);
-  if v_decision.outcome in ('started', 'interrupting') then
+  if v_decision.outcome in ('started', 'resumed', 'interrupting') then
     v_decision.detail := jsonb_build_object(
       'expect', jsonb_build_object(
         'currentRunId', v_session.current_run_id, 'currentRunStatus', v_current.status,
         'sessionStatus', v_session.status),
       'identity', lockgate.plan_identity(p_entry, v_session));
   end if;
-  return lockgate.entry_answer(
-    p_entry, v_decision.outcome, v_decision.about, v_decision.cause, v_decision.detail);
+  return lockgate.entry_answer(p_entry, v_decision);
 end;
 $$;

@@ -44,8 +44,8 @@ begin
       p_state => v_state);
   end if;
   return ('start', p_tenant_id, p_session_id, p_agent_type, p_acting_user_id, p_user_id, p_tags,
-    p_metadata, p_parent_session_id, p_root_session_id, v_messages, v_state, p_request_key,
-    v_digest, p_run_id, p_run_id is not null, null, p_concurrent_entry, p_expect,
+    p_metadata, p_parent_session_id, p_root_session_id, v_messages, v_state, 'active', null,
+    p_request_key, v_digest, p_run_id, p_run_id is not null, null, p_concurrent_entry, p_expect,
     p_dispatch_limit_ms, v_bad_field)::lockgate.entry;
 end;
 $$;

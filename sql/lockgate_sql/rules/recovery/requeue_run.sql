@@ -23,7 +23,8 @@ as $$
 -- Writes    runs, streams, recoveries; or see lockgate.end_run
 -- Outcomes  first that applies:
 --   stale     the finding no longer holds; nothing written
---   ended     a stop stands, the workflow was cancelled, or the budget is spent; run_status is how
+--   ended     its terminal commit had landed, a stop stands, the workflow was cancelled, or the
+--             budget is spent; run_status is how
 --   requeued  attempt is the new one, next_at from when on it is dispatched
 -- Raises    LG001
 declare
@@ -47,6 +48,11 @@ begin
     end)
   then
     return row('stale', null, null, null)::lockgate.requeue_run_result;
+  end if;
+  if v_session.terminal_run_id = p_run_id then  -- A store client died after its terminal commit.
+    perform lockgate.end_run(
+      v_run, v_session.terminal_status, v_session.output, v_session.error_detail);
+    return ('ended', v_session.terminal_status, null, null)::lockgate.requeue_run_result;
   end if;
   v_end := lockgate.end_unless_recoverable(v_run, v_workflow.status, p_finding, p_failure,
     p_max_attempts);

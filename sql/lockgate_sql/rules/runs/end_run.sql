@@ -21,7 +21,7 @@ begin
   if p_partial is not null then
     v_message_count := lockgate.append_message(p_run, 'assistant', p_partial, v_message_count);
   end if;
-  v_message_count := lockgate.pair_calls(p_run, 'run_stopped', v_message_count);
+  v_message_count := lockgate.pair_calls(p_run, v_message_count);
   update lockgate_store.sessions s
      set status = p_status,
          output = p_output,
@@ -32,7 +32,7 @@ begin
          version = s.version + 1,
          updated_at = v_now
    where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id;
-  v_head := lockgate.close_stream(p_run, p_status, p_output, p_error_detail);
+  v_head := lockgate.end_stream(p_run, p_status, p_output, p_error_detail);
   perform lockgate.set_run_ended(
     p_run => p_run, p_status => p_status, p_now => v_now, p_output => p_output,
     p_error_detail => p_error_detail, p_end_sequence => v_head);

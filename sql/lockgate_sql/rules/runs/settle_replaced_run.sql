@@ -1,16 +1,20 @@
 create function lockgate.settle_replaced_run(
   p_run lockgate_store.runs,
   p_status text,
+  p_is_continued boolean,
   p_has_open_calls boolean,
   p_message_count integer
 )
   returns integer
   language plpgsql volatile
 as $$
--- Closes what a replaced run leaves behind, in the commit that starts the next one: its open
--- calls are paired and its duty is recorded. Returns the session's message count.
+-- Closes what a replaced run leaves behind, in the commit that starts the next one: its open calls
+-- are paired and its duty is recorded. A suspended run that is continued has settled before, and
+-- once is enough. Returns the session's message count.
 begin
-  perform lockgate.record_settlement(p_run, p_status);
+  if not p_is_continued then
+    perform lockgate.record_settlement(p_run, p_status);
+  end if;
   if p_run.attempt > 1 then  -- Only a later attempt has spent any of its budget.
     delete from lockgate_store.recoveries c
      where c.tenant_id = p_run.tenant_id and c.session_id = p_run.session_id
@@ -19,6 +23,6 @@ begin
   if not p_has_open_calls then
     return p_message_count;
   end if;
-  return lockgate.pair_calls(p_run, 'client_tool_abandoned', p_message_count);
+  return lockgate.pair_calls(p_run, p_message_count);
 end;
 $$;

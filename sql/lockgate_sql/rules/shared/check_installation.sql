@@ -30,7 +30,8 @@ begin
    where p.pronamespace = 'lockgate'::regnamespace and p.proname = 'enqueue_drive';
   v_broken := array(
     select g.guard
-      from unnest(array['runs_one_live', 'runs_request_key_once', 'runs_run_id_once']) g(guard)
+      from unnest(array['runs_run_id_once', 'runs_one_live', 'runs_request_key_once',
+             'tool_calls_announced_once']) g(guard)
      where not exists (
        select from pg_catalog.pg_index i
         where i.indexrelid = to_regclass('lockgate_store.' || g.guard)

@@ -36,7 +36,8 @@ as $$
 -- Locks     session row, run row, stream row
 -- Writes    runs; for a later attempt the stream
 -- Outcomes  first that applies:
---   over     the run is not running, is claimed, or has another drive_id by now; nothing written
+--   over     the run is not running, its end is recorded, it is claimed, or it has another
+--            drive_id by now; nothing written
 --   claimed  exactly once per drive_id
 -- Raises    LG001
 declare
@@ -50,7 +51,8 @@ begin
      set owner_id = p_worker_id, claimed_at = lockgate.now()
    where r.run_id = p_run_id
      and r.tenant_id = v_session.tenant_id and r.session_id = v_session.session_id
-     and r.status = 'running' and r.drive_id = p_drive_id and r.owner_id is null
+     and r.status = 'running' and r.drive_id = p_drive_id and r.claimed_at is null
+     and r.run_id is distinct from v_session.terminal_run_id
   returning r.* into v_run;
   if not found then
     return row('over', null, null, null, null, null, null, null, null, null, null, null, null,

@@ -21,7 +21,7 @@ begin
          and c.run_id = p_run.run_id and c.step = p_step and c.status = 'pending'),
     'the next step is committed when each of its calls has its result',
     jsonb_build_object('runId', p_run.run_id, 'step', p_step, 'stepCount', p_run.step_count));
-  select lockgate.drain_calls(p_run, p_step, s.message_count) into v_count
+  select lockgate.pair_calls(p_run, s.message_count) into v_count
     from lockgate_store.sessions s
    where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id;
   perform lockgate.close_step(p_run, p_step, v_count, p_state);

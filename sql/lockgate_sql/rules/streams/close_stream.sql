@@ -1,35 +1,73 @@
+create type lockgate.close_stream_outcome as enum (
+  'invalid_request', 'not_found', 'fenced', 'unchanged', 'refused', 'closed');
+create type lockgate.close_stream_result as (
+  outcome lockgate.close_stream_outcome, stream_status text, head_sequence bigint);
+
 create function lockgate.close_stream(
-  p_run lockgate_store.runs,
+  p_session_id text,
   p_status text,
+  p_expect_run_id text,
   p_output jsonb default null,
-  p_error_detail jsonb default null
+  p_error_detail jsonb default null,
+  p_acting_user_id text default null,
+  p_tenant_id text default ''
 )
-  returns bigint
-  language plpgsql volatile
+  returns lockgate.close_stream_result
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
--- Ends or fails the stream of a run that ends, with the run's last chunk, and fences whatever its
--- drive still sends; returns the head. A failed run's stream is failed, never ended. An end is
--- never refused: an output over 1 MiB is left out of it and stands on the run.
+-- Ends, fails or pauses a session's stream for a store client, as the last part of a run's end or
+-- suspension. The fence is the run that the client expects the stream to be of; one that cannot be
+-- read applies nothing. p_status is ended, failed or paused, and must be what the run's own status
+-- says: a failed run's stream is failed, and a stream that reads paused proves a suspension. A
+-- paused one may still end.
+--
+-- Locks     session row, run row, stream row
+-- Writes    streams; the fence of runs
+-- Outcomes  first that applies:
+--   invalid_request  the status or the fence is not of the form; nothing written
+--   not_found        no such stream, or another user's session; nothing written
+--   fenced           the stream is another run's; nothing written
+--   unchanged        it is closed so; nothing written
+--   refused          the run has not settled so, or the stream has ended; nothing written
+--   closed           head_sequence is the last chunk's
+-- Raises    LG001
 declare
-  v_output jsonb := case when pg_column_size(p_output) <= 1048576 then p_output end;
-  v_chunk jsonb := case
-    when p_status = 'failed' then lockgate.make_chunk(p_run, 'error', jsonb_build_object(
-      'error', p_error_detail ->> 'message', 'errorDetail', p_error_detail))
-    when p_status = 'interrupted' then lockgate.make_chunk(p_run, 'run_interrupted',
-      jsonb_strip_nulls(jsonb_build_object('runId', p_run.run_id, 'reason', p_run.stop_reason)))
-  end;
-  v_head bigint := lockgate.write_chunks(
-    p_run, array_remove(array[v_chunk], null), p_commits => true);
+  v_session lockgate_store.sessions;
+  v_stream lockgate_store.streams;
+  v_run lockgate_store.runs;
+  v_head bigint;
 begin
-  update lockgate_store.streams s
-     set status = case when p_status = 'failed' then 'failed' else 'ended' end,
-         attempt = s.attempt + 1,
-         final = jsonb_strip_nulls(jsonb_build_object(
-           'status', p_status, 'error', p_error_detail ->> 'message',
-           'errorDetail', p_error_detail))
-           || case when v_output is null then '{}' else jsonb_build_object('output', v_output) end
-   where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id
-     and s.run_id = p_run.run_id;
-  return v_head;
+  if p_status is null or p_status not in ('ended', 'failed', 'paused')
+     or p_expect_run_id is null
+     or p_expect_run_id !~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+    return row('invalid_request', null, null)::lockgate.close_stream_result;
+  end if;
+  v_session := lockgate.lock_session(
+    p_session_id => p_session_id, p_acting_user_id => p_acting_user_id,
+    p_tenant_id => p_tenant_id);
+  select st.* into v_stream
+    from lockgate_store.streams st
+   where st.tenant_id = v_session.tenant_id and st.session_id = v_session.session_id;
+  if not found then
+    return row('not_found', null, null)::lockgate.close_stream_result;
+  end if;
+  select r.* into v_run
+    from lockgate_store.runs r
+   where r.run_id = v_stream.run_id
+     for no key update;
+  if v_stream.run_id <> p_expect_run_id::uuid then
+    return ('fenced', v_stream.status, v_stream.head_sequence)::lockgate.close_stream_result;
+  end if;
+  if v_stream.status in (p_status, 'ended', 'failed')
+     or lockgate.stream_end(v_run.status) is distinct from p_status then
+    return (case when v_stream.status = p_status then 'unchanged' else 'refused' end,
+      v_stream.status, v_stream.head_sequence)::lockgate.close_stream_result;
+  end if;
+  v_head := lockgate.end_stream(v_run, v_run.status, coalesce(p_output, v_run.output),
+    coalesce(p_error_detail, v_run.error_detail));
+  update lockgate_store.runs r  -- The stream's fence has moved, and theirs is one.
+     set attempt = r.attempt + 1
+   where r.run_id = v_run.run_id;
+  return ('closed', p_status, v_head)::lockgate.close_stream_result;
 end;
 $$;

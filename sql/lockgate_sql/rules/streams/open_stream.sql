@@ -18,7 +18,10 @@ begin
   if not found then
     insert into lockgate_store.streams (tenant_id, session_id, run_id)
       values (p_run.tenant_id, p_run.session_id, p_run.run_id);
-    v_head := 0;
+    return p_run.start_sequence;
+  end if;
+  if v_head <> p_run.start_sequence then  -- A drive that counts as dead woke and appended.
+    update lockgate_store.runs r set start_sequence = v_head where r.run_id = p_run.run_id;
   end if;
   return v_head;
 end;

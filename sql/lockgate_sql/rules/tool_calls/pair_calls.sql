@@ -1,37 +1,32 @@
-create function lockgate.pair_calls(
-  p_run lockgate_store.runs,
-  p_reason text,
-  p_message_count integer
-)
+create function lockgate.pair_calls(p_run lockgate_store.runs, p_message_count integer)
   returns integer
   language plpgsql volatile
 as $$
--- Gives every open call of a run that ends its result in history, so that no stored history holds
--- a call without one: an answer that is there counts, anything else was not executed, and p_reason
--- says why. The calls are abandoned. Returns the session's message count.
+-- Turns the open calls of a run into one message of results, in the order of the calls, so that no
+-- stored history holds a call without one. An answer that is there counts, and its row stays as a
+-- tombstone; a call without one was not executed, and is abandoned. Returns the session's message
+-- count.
 declare
-  v_content jsonb;
+  v_results jsonb;
   v_step integer;
 begin
-  perform from lockgate_store.tool_calls c
-    where c.tenant_id = p_run.tenant_id and c.session_id = p_run.session_id
-      and c.run_id = p_run.run_id and c.status in ('pending', 'answered');
-  if not found then
-    return p_message_count;
-  end if;
   with closed as (
     update lockgate_store.tool_calls c
-       set status = 'abandoned'
+       set status = case when c.status = 'answered' then 'consumed' else 'abandoned' end,
+           consumed_at = case when c.status = 'answered' then lockgate.now() end
      where c.tenant_id = p_run.tenant_id and c.session_id = p_run.session_id
        and c.run_id = p_run.run_id and c.status in ('pending', 'answered')
     returning c.*
   )
   select jsonb_agg(lockgate.result_part(
-           closed.tool_call_id, closed.tool_name, coalesce(closed.response, jsonb_build_object(
-             'success', false, 'error', 'Not executed: ' || p_reason, 'reason', p_reason)))
+           closed.tool_call_id, closed.tool_name,
+           coalesce(closed.response, lockgate.not_executed(closed.kind)))
            order by closed.ordinal), max(closed.step)
-    into v_content, v_step
+    into v_results, v_step
     from closed;
-  return lockgate.append_message(p_run, 'tool', v_content, p_message_count, v_step);
+  if v_results is null then
+    return p_message_count;
+  end if;
+  return lockgate.append_message(p_run, 'tool', v_results, p_message_count, v_step);
 end;
 $$;

@@ -1,5 +1,6 @@
 -- What holds between any two commits, one query a sentence. A query's rows are what breaks it.
--- The tests of rules, the stateful test and the drives run this file, and the doctor does too.
+-- The tests of rules, the stateful test and the drives run this file, and the doctor does too. The
+-- tables of DBOS are found by the search path; a row names ids and numbers, and no content.
 
 -- A session has at most one live run.
 select r.tenant_id, r.session_id, count(*) as live_runs
@@ -31,10 +32,16 @@ select s.tenant_id, s.session_id, s.turn_count, s.current_run_id, r.turns
 select s.tenant_id, s.session_id, s.status, r.status as run_status
   from lockgate_store.sessions s
   join lockgate_store.runs r on r.run_id = s.current_run_id
- where s.status <> case
-     when r.status = 'running' then 'active'
-     when lockgate.is_live(r.status) then 'paused'
-     else r.status end;
+ where not case
+     -- A store client writes the session's end before the run's.
+     when s.terminal_run_id = r.run_id then s.status = s.terminal_status
+     -- A store client, who always names its run, may start a run in a session that is paused.
+     when r.status = 'running' then s.status = 'active'
+       or s.status = 'paused' and r.start_digest is not null
+     when lockgate.is_live(r.status) then s.status = 'paused'
+     -- A store client gave its run up, and has started no other.
+     when r.status = 'superseded' then s.status in ('active', 'paused')
+     else s.status = r.status end;
 
 -- A run's input is appended once, in one piece.
 select r.tenant_id, r.session_id, r.run_id, r.drive, count(m.seq) as user_messages
@@ -44,7 +51,13 @@ select r.tenant_id, r.session_id, r.run_id, r.drive, count(m.seq) as user_messag
    and m.role = 'user'
  group by r.tenant_id, r.session_id, r.run_id, r.drive
 having count(m.seq) <> coalesce(max(m.seq) - min(m.seq) + 1, 0)
-    or r.drive = 'start' and count(m.seq) = 0;
+    or r.drive = 'start' and count(m.seq) = 0
+   -- A store client may start without a message; a later run may have cut the history back.
+   and max(r.start_digest) is null
+   and not exists (
+     select from lockgate_store.runs l
+      where l.tenant_id = r.tenant_id and l.session_id = r.session_id
+        and l.turn > max(r.turn) and l.drive in ('resume', 'retry'));
 
 -- Messages are numbered 1 to message_count.
 select s.tenant_id, s.session_id, s.message_count, m.numbers
@@ -71,7 +84,15 @@ select r.tenant_id, r.session_id, r.run_id, r.step_count, c.steps
       from lockgate_store.checkpoints c
      group by c.run_id
   ) c on c.run_id = r.run_id
- where coalesce(c.steps, '{}') <> array(select generate_series(1, r.step_count));
+ where coalesce(c.steps, '{}')
+         <> array(select generate_series(1, coalesce(cardinality(c.steps), 0)))
+    or coalesce(cardinality(c.steps), 0) > r.step_count
+    or coalesce(cardinality(c.steps), 0) < r.step_count
+   -- What a later run has gone back behind is gone.
+   and not exists (
+     select from lockgate_store.runs l
+      where l.tenant_id = r.tenant_id and l.session_id = r.session_id
+        and l.turn > r.turn and l.drive in ('resume', 'retry'));
 
 -- A call in an ended run's history has one result, which comes after it.
 select r.tenant_id, r.session_id, r.run_id, call.part ->> 'toolCallId' as tool_call_id,
@@ -99,7 +120,8 @@ select c.tenant_id, c.session_id, c.run_id, c.tool_call_id, c.status
  where c.status in ('pending', 'answered') and lockgate.is_live(r.status) is not true;
 
 -- A stream is active exactly while its session's current run is running.
-select s.tenant_id, s.session_id, st.status, st.run_id, r.run_id as current_run_id, r.status as run_status
+select s.tenant_id, s.session_id, st.status, st.run_id, r.run_id as current_run_id,
+       r.status as run_status
   from lockgate_store.sessions s
   left join lockgate_store.runs r on r.run_id = s.current_run_id
   full join lockgate_store.streams st
@@ -150,11 +172,19 @@ select r.tenant_id, r.session_id, r.run_id, r.status, s.statuses
       from lockgate_store.settlements s
      group by s.run_id
   ) s on s.run_id = r.run_id
- where (r.status = 'running') <> (s.statuses is null)
-    or not (r.status = any (s.statuses)
-      -- Its own continuation ends a suspended run, which has settled by then.
-      or r.status = 'superseded' and s.statuses && '{suspended_client_tool,
-        suspended_awaiting_children,suspended_step_partial}');
+ cross join (values ('{suspended_client_tool,suspended_awaiting_children,
+        suspended_step_partial}'::text[])) k(suspended)
+ where case
+     when r.status = 'running' then s.statuses is not null
+       -- A store client set it running again: what it had been suspended as has settled.
+       and not (s.statuses <@ k.suspended and r.attempt > 1)
+     -- Its own continuation ends a suspended run, which has settled by then.
+     when r.status = 'superseded' and s.statuses <@ k.suspended then not exists (
+       select from lockgate_store.runs n
+        where n.tenant_id = r.tenant_id and n.session_id = r.session_id and n.turn = r.turn + 1
+          and n.drive in ('resume', 'continue'))
+     else r.status <> all (coalesce(s.statuses, '{}'))
+       or not s.statuses <@ (k.suspended || r.status) end;
 
 -- A settlement is due to each consumer, once, and nothing else is.
 select coalesce(s.run_id, d.run_id) as run_id, coalesce(s.status, d.status) as status,
@@ -175,21 +205,31 @@ select b.tenant_id, b.session_id, b.run_id, b.attempts, r.status
     on r.tenant_id = b.tenant_id and r.session_id = b.session_id and r.run_id = b.run_id
  where lockgate.is_live(r.status) is not true;
 
--- A drive belongs to a run.
-select w.workflow_uuid, i.inputs
-  from dbos.workflow_status w
-  join dbos.workflow_input i on i.workflow_uuid = w.workflow_uuid
+-- A drive belongs to a run, or to a life of its session that has ended.
+select w.workflow_uuid, s.tenant_id, s.session_id, drive.arguments ->> 2 as run_id
+  from workflow_status w
+  join workflow_input i on i.workflow_uuid = w.workflow_uuid
+  -- The inputs of other workflows are no JSON of ours, and often none at all.
+  cross join lateral (
+    select case when w.name = 'drive_run' then i.inputs::jsonb -> 'positionalArgs' end as arguments
+  ) drive
+  join lockgate_store.sessions s
+    on s.tenant_id = drive.arguments ->> 0 and s.session_id = drive.arguments ->> 1
   left join lockgate_store.runs r
-    on r.tenant_id = i.inputs::jsonb #>> '{positionalArgs,0}'
-   and r.session_id = i.inputs::jsonb #>> '{positionalArgs,1}'
-   and r.run_id::text = i.inputs::jsonb #>> '{positionalArgs,2}'
-   and w.workflow_uuid = i.inputs::jsonb #>> '{positionalArgs,3}'
- where w.name = 'drive_run' and r.run_id is null;
+    on r.tenant_id = s.tenant_id and r.session_id = s.session_id
+   and r.run_id::text = drive.arguments ->> 2 and w.workflow_uuid = drive.arguments ->> 3
+ where w.name = 'drive_run' and r.run_id is null
+   -- What a deleted session leaves behind is older than the first drive of its next life.
+   and w.created_at > (
+     select min(f.created_at)
+       from lockgate_store.runs o
+       join workflow_status f on f.workflow_uuid = o.drive_id::text
+      where o.tenant_id = s.tenant_id and o.session_id = s.session_id);
 
 -- A running run has the workflow of its drive.
 select r.tenant_id, r.session_id, r.run_id, r.drive_id
   from lockgate_store.runs r
-  left join dbos.workflow_status w on w.workflow_uuid = r.drive_id::text and w.name = 'drive_run'
+  left join workflow_status w on w.workflow_uuid = r.drive_id::text and w.name = 'drive_run'
  where r.status = 'running' and w.workflow_uuid is null;
 
 -- A drive is of one run.

@@ -1,0 +1,160 @@
+"""What an entry gives back, a handle of its run; and what may take entries at all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import UUID
+
+from lockgate.hooks import Origin
+from lockgate.requests import TRUSTED, Actor, Continue, ResumeOptions, UserInput
+from lockgate.streams import CaughtUp, Chunk, Idle, StreamEvent
+from lockgate.strict_json import loads_stored
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run stands: a settled status, with what came of it.
+
+    status        completed, failed, interrupted, superseded, or suspended_*
+    output        the structured output, or the text of the last reply
+    error_detail  {message, code?, category?, retryable?, cause?} of a failed run
+    """
+
+    status: str
+    output: Any
+    error_detail: Mapping[str, Any] | None
+
+
+class RunReads(Protocol):
+    """What a handle asks of the runtime that made it."""
+
+    def follow(
+        self, session_id: str, *, after: int | None = None, actor: Actor = TRUSTED
+    ) -> AsyncIterator[StreamEvent]: ...
+    async def result(
+        self, session_id: str, run_id: UUID, *, actor: Actor = TRUSTED
+    ) -> RunResult: ...
+    async def settled(
+        self, session_id: str, run_id: UUID, actor: Actor = TRUSTED
+    ) -> RunResult | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunHandle:
+    """A run that an entry started, or found: under its key, or as the session's current one.
+
+    attached  whether it was found
+    """
+
+    session_id: str
+    run_id: UUID
+    start_sequence: int
+    attached: bool
+    actor: Actor
+    _runtime: RunReads
+
+    async def stream(self) -> AsyncIterator[dict[str, Any]]:
+        """Deliver the run's own chunks from its start, live, until the run has settled."""
+        events = self._runtime.follow(self.session_id, after=self.start_sequence, actor=self.actor)
+        async for event in events:
+            if isinstance(event, Chunk) and event.run_id == self.run_id:
+                chunk: Any = loads_stored(event.text)
+                yield chunk
+            elif isinstance(event, Chunk) or await self._is_over(event):
+                return
+
+    async def _is_over(self, event: StreamEvent) -> bool:
+        """Say whether the run has settled; a superseded one ends without a word on the stream."""
+        if not isinstance(event, CaughtUp | Idle):
+            return False
+        return await self._runtime.settled(self.session_id, self.run_id, self.actor) is not None
+
+    async def result(self) -> RunResult:
+        """Wait until nothing executes for the run, and say how it ended.
+
+        Errors  EntryRefused state_session_not_found when the run was deleted meanwhile
+        """
+        return await self._runtime.result(self.session_id, self.run_id, actor=self.actor)
+
+
+class Executor(Protocol):
+    """What takes entries: a runtime, or a wrapper around one.
+
+    One that records request keys says `supports_request_key = True`, and then a repeat of a key
+    attaches, replays or is refused typed. Absent means false, so it is read with getattr.
+    """
+
+    async def start(
+        self,
+        session_id: str,
+        agent_type: str,
+        message: UserInput,
+        *,
+        request_key: str | None = None,
+        actor: Actor = TRUSTED,
+        origin: Origin | None = None,
+        run_id: UUID | None = None,
+        cancelled: asyncio.Event | None = None,
+        **identity_and_state: Any,
+    ) -> RunHandle: ...
+
+    async def resume(
+        self,
+        session_id: str,
+        agent_type: str,
+        options: ResumeOptions = ...,
+        *,
+        request_key: str | None = None,
+        actor: Actor = TRUSTED,
+        origin: Origin | None = None,
+        run_id: UUID | None = None,
+        cancelled: asyncio.Event | None = None,
+    ) -> RunHandle: ...
+
+    async def retry(
+        self,
+        session_id: str,
+        agent_type: str,
+        *,
+        checkpoint_id: str | None = None,
+        message: UserInput | None = None,
+        request_key: str | None = None,
+        actor: Actor = TRUSTED,
+        origin: Origin | None = None,
+        run_id: UUID | None = None,
+        cancelled: asyncio.Event | None = None,
+    ) -> RunHandle: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHandle:
+    """A session that somebody comes back to. run is its current one, None where none ever was."""
+
+    session_id: str
+    agent_type: str
+    run: RunHandle | None
+    actor: Actor
+    _executor: Executor
+
+    @property
+    def run_id(self) -> UUID | None:
+        """The current run's id."""
+        return None if self.run is None else self.run.run_id
+
+    async def resume(
+        self,
+        options: ResumeOptions = Continue(),  # noqa: B008 - frozen, and equal to every other one
+        *,
+        request_key: str | None = None,
+    ) -> RunHandle:
+        """Resume the session as it stands now.
+
+        Errors  as Runtime.resume: state_not_resumable, state_session_not_found for one that was
+                deleted since, state_agent_type_mismatch for one that was made anew
+        """
+        return await self._executor.resume(
+            self.session_id, self.agent_type, options, request_key=request_key, actor=self.actor
+        )

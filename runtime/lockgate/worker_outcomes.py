@@ -1,0 +1,139 @@
+"""What the rules answer a worker: outcomes.py goes on, under the same contract."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from lockgate.strict_json import JsonValue
+
+
+class AppendChunksOutcome(StrEnum):
+    TOO_LARGE = "too_large"
+    FENCED = "fenced"
+    REPEATED = "repeated"
+    APPENDED = "appended"
+
+
+@dataclass(frozen=True, slots=True)
+class AppendChunksResult:
+    outcome: AppendChunksOutcome
+    head_sequence: int | None
+    stop_kind: str | None
+
+
+class ClaimRunOutcome(StrEnum):
+    OVER = "over"
+    CLAIMED = "claimed"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRunResult:
+    outcome: ClaimRunOutcome
+    attempt: int
+    turn: int
+    drive: str
+    agent_type: str
+    user_id: str | None
+    tags: list[str]
+    metadata: dict[str, str]
+    parent_session_id: str | None
+    root_session_id: str | None
+    state: dict[str, JsonValue]
+    step_count: int
+    message_count: int
+    messages: list[dict[str, JsonValue]]
+    calls: list[dict[str, JsonValue]]
+    head_sequence: int
+    stop_kind: str | None
+
+
+class StepOutcome(StrEnum):
+    FENCED = "fenced"
+    REPEATED = "repeated"
+    SAVED = "saved"
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    outcome: StepOutcome
+    head_sequence: int
+    stop_kind: str | None
+    calls: list[dict[str, JsonValue]]
+
+
+class FinishRunOutcome(StrEnum):
+    FENCED = "fenced"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class FinishRunResult:
+    outcome: FinishRunOutcome
+    run_status: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatResult:
+    heartbeat_at: datetime
+    was_late: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SweepFinding:
+    finding: str
+    tenant_id: str
+    session_id: str
+    run_id: UUID | None
+    drive_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class StandingStop:
+    run_id: UUID
+    stop_kind: str
+
+
+class RequeueRunOutcome(StrEnum):
+    STALE = "stale"
+    ENDED = "ended"
+    REQUEUED = "requeued"
+
+
+@dataclass(frozen=True, slots=True)
+class RequeueRunResult:
+    outcome: RequeueRunOutcome
+    run_status: str | None
+    attempt: int | None
+    next_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedSettlement:
+    delivery_id: str
+    tenant_id: str
+    session_id: str
+    run_id: UUID
+    status: str
+    agent_type: str
+    drive: str
+    output: JsonValue
+    error_detail: dict[str, JsonValue] | None
+    user_id: str | None
+    tags: list[str]
+    metadata: dict[str, str]
+    tries: int
+    settled_at: datetime
+
+
+class MarkDeliveredOutcome(StrEnum):
+    NOT_FOUND = "not_found"
+    UNCHANGED = "unchanged"
+    MARKED = "marked"
+
+
+@dataclass(frozen=True, slots=True)
+class MarkDeliveredResult:
+    outcome: MarkDeliveredOutcome

@@ -1,0 +1,34 @@
+create function lockgate.read_retry(
+  p_session_id text,
+  p_agent_type text,
+  p_checkpoint_id text,
+  p_message jsonb,
+  p_request_key text,
+  p_concurrent_entry text,
+  p_run_id uuid,
+  p_expect jsonb,
+  p_dispatch_limit_ms integer,
+  p_acting_user_id text,
+  p_tenant_id text
+)
+  returns lockgate.entry
+  language plpgsql immutable
+as $$
+-- Reads a retry: checked, normalised and digested, or with the first field that is not of the form.
+declare
+  v_message jsonb := nullif(p_message, 'null');
+  v_messages jsonb := lockgate.read_message(v_message);
+begin
+  return lockgate.read_reentry(
+    p_drive => 'retry', p_session_id => p_session_id, p_agent_type => p_agent_type,
+    p_mode => null, p_message => v_message, p_messages => v_messages,
+    p_checkpoint_id => p_checkpoint_id,
+    p_bad_field => case
+      when p_checkpoint_id is not null and lockgate.bad_checkpoint_id(to_jsonb(p_checkpoint_id))
+        then 'checkpointId'
+      when v_message is not null and v_messages is null then 'message' end,
+    p_request_key => p_request_key, p_concurrent_entry => p_concurrent_entry,
+    p_run_id => p_run_id, p_expect => p_expect, p_dispatch_limit_ms => p_dispatch_limit_ms,
+    p_acting_user_id => p_acting_user_id, p_tenant_id => p_tenant_id);
+end;
+$$;

@@ -1,0 +1,227 @@
+"""What is so, in plain Python: sessions, runs, workers and the time, and who executes what.
+
+It knows no lock and no table. Times are seconds since the model's birth; a session's name is its
+tenant and its id. What may be done stands in the files beside this one, by who does it.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from uuid import UUID
+
+Name = tuple[str, str]
+State = dict[str, int]
+
+LEASE_S = 5.0
+DISPATCH_LIMIT_S = 30.0
+FIRST_RUN_LIMIT_S = 300.0
+SUSPENDED = ("suspended_client_tool", "suspended_awaiting_children", "suspended_step_partial")
+LIVE = ("running", *SUSPENDED)
+CLOSED = ("SUCCESS", "ERROR", "CANCELLED")
+
+
+class Message(NamedTuple):
+    """One message of a history. calls  how many of its parts are calls"""
+
+    turn: int
+    role: str
+    parts: int
+    calls: int = 0
+
+
+class Checkpoint(NamedTuple):
+    """A place to go back to. count  the messages that stood; state  the session's, then"""
+
+    turn: int
+    step: int
+    checkpoint_id: str
+    count: int
+    state: State
+
+
+@dataclass
+class Call:
+    """One call of the step that is open."""
+
+    status: str = "pending"
+    is_clients: bool = False
+
+
+@dataclass(eq=False)
+class Run:
+    """One run. request  what its key stands for; start  all of it, where a caller chose the id"""
+
+    run_id: UUID
+    turn: int
+    drive: str
+    key: str | None
+    request: object
+    start: object
+    start_sequence: int
+    dispatch_at: float
+    status: str = "running"
+    attempt: int = 1
+    owner: str | None = None
+    claimed_at: float | None = None
+    workflow: str = "ENQUEUED"
+    dispatched: tuple[str, float] | None = None
+    stop: str | None = None
+    steps: int = 0
+    calls: list[Call] = field(default_factory=list)
+    spent: int = 0  # Of its budget, since the last committed step.
+    output: str | None = None
+
+    @property
+    def is_live(self) -> bool:
+        return self.status in LIVE
+
+    def end(self, status: str, output: str | None = None) -> None:
+        self.status, self.owner, self.output = status, None, output
+        self.attempt += 1
+        self.spent = 0
+
+
+@dataclass
+class Delivery:
+    """A settlement's way to one consumer."""
+
+    settled_at: float
+    claimed_until: float | None = None
+    tries: int = 0
+    is_marked: bool = False
+
+
+@dataclass(eq=False)
+class Session:
+    """One session: who it belongs to, its runs in order, its history and its stream."""
+
+    agent: str
+    user: str | None
+    tags: tuple[str, ...]
+    parent: str | None
+    state: State
+    created_at: float
+    first_run_due: bool = True
+    status: str = "active"
+    runs: list[Run] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    checkpoints: list[Checkpoint] = field(default_factory=list)
+    terminal: tuple[UUID, str] | None = None
+    output: str | None = None
+    stream: str | None = None
+    head: int = 0
+    committed: int = 0
+    settled: dict[tuple[UUID, str], float] = field(default_factory=dict)
+    deliveries: dict[tuple[UUID, str, str], Delivery] = field(default_factory=dict)
+
+    @property
+    def current(self) -> Run | None:
+        return self.runs[-1] if self.runs else None
+
+    def landed(self, run: Run) -> str | None:
+        """Return the status that the run's terminal commit recorded, if it landed."""
+        return self.terminal[1] if self.terminal and self.terminal[0] == run.run_id else None
+
+    def pair(self, run: Run) -> None:
+        """Give every open call of a run its result, in one message."""
+        if run.calls:
+            self.messages.append(Message(run.turn, "tool", len(run.calls)))
+            run.calls = []
+
+    def close_stream(self, status: str) -> None:
+        """End, fail or pause the stream, as a run of this status does."""
+        self.head += 1 if status in ("failed", "interrupted") else 0
+        self.committed = self.head
+        self.stream = stream_end(status)
+
+
+def stream_end(status: str) -> str | None:
+    """Return how the stream of a run of this status stands; none while it runs."""
+    if status == "running":
+        return None
+    if status in LIVE:
+        return "paused"
+    return "failed" if status == "failed" else "ended"
+
+
+@dataclass
+class Facts:
+    """All sessions, all workers, all consumers, and the time."""
+
+    now: float = 0.0
+    beats: dict[str, float] = field(default_factory=dict)
+    regular_since: dict[str, float] = field(default_factory=dict)
+    sessions: dict[Name, Session] = field(default_factory=dict)
+    consumers: list[str] = field(default_factory=list)
+
+    def beat(self, worker: str) -> None:
+        if worker not in self.beats or self.beats[worker] + LEASE_S < self.now:
+            self.regular_since[worker] = self.now
+        self.beats[worker] = self.now
+
+    def alive(self, worker: str | None) -> bool:
+        return worker in self.beats and self.beats[worker] + LEASE_S > self.now
+
+    def served(self) -> bool:
+        return any(self.alive(worker) for worker in self.beats)
+
+    def executes(self, session: Session) -> bool:
+        run = session.current
+        if run is None or run.status != "running" or session.landed(run):
+            return False
+        if run.owner is not None:
+            return self.alive(run.owner)
+        return self.served() or run.dispatch_at + DISPATCH_LIMIT_S > self.now
+
+    def finding(self, run: Run) -> str | None:
+        """Return why nothing executes a running run, if nothing does."""
+        if run.workflow in CLOSED:
+            return "closed_owner"
+        if run.owner is not None and run.claimed_at is not None:
+            is_dead = not self.alive(run.owner) and run.claimed_at + LEASE_S < self.now
+            return "owner_dead" if is_dead else None
+        if run.dispatched is not None:
+            worker, at = run.dispatched
+            leases = 3 if self.alive(worker) else 1
+            return "never_claimed" if at + leases * LEASE_S < self.now else None
+        return None if self.served() else "unserved"
+
+    def found(self) -> dict[Name, str]:
+        """Return what a sweep finds: by session, the finding of its run or of its lack of one."""
+        found = {}
+        for name, session in self.sessions.items():
+            run = session.current
+            if run is not None and run.status == "running":
+                finding = self.finding(run)
+                waits = run.owner is None and run.dispatch_at >= self.now
+                early = run.dispatch_at + DISPATCH_LIMIT_S >= self.now
+                if finding and not waits and not (finding == "unserved" and early):
+                    found[name] = finding
+            if session.first_run_due and session.created_at + FIRST_RUN_LIMIT_S < self.now:
+                found[name] = "first_run_overdue"
+        return found
+
+    def judges(self, worker: str) -> bool:
+        """Say whether a worker has been there for long enough to judge others."""
+        return self.alive(worker) and self.regular_since[worker] + LEASE_S < self.now
+
+    def run_named(self, run_id: UUID | None) -> tuple[Name, Run] | None:
+        for name, session in self.sessions.items():
+            for run in session.runs:
+                if run.run_id == run_id:
+                    return name, run
+        return None
+
+    def settle(self, session: Session, run: Run, status: str) -> None:
+        """Record that a run reached a status at which nothing executes, once for each consumer."""
+        session.settled.setdefault((run.run_id, status), self.now)
+        for consumer in self.consumers:
+            session.deliveries.setdefault((run.run_id, status, consumer), Delivery(self.now))
+
+    def close(self, session: Session, run: Run, status: str, output: str | None = None) -> None:
+        """End a running run in all its parts at once."""
+        session.pair(run)
+        session.status, session.terminal = status, (run.run_id, status)
+        session.output = output
+        session.close_stream(status)
+        run.end(status, output)
+        self.settle(session, run, status)

@@ -1,0 +1,153 @@
+"""Time, workers that live and die, who cleans up after them, and who is told of what settled."""
+
+from random import Random
+
+from tests.stateful.drives import MAX_ATTEMPTS
+from tests.stateful.facts import Name, Run, Session
+from tests.stateful.world import CONSUMERS, WORKERS, Held, World
+
+FINDINGS = ("raised", "drained", "closed_owner", "owner_dead", "never_claimed", "unserved")
+
+
+def time_passes(world: World, dice: Random) -> None:
+    """Time passes; workers that do not beat in it may be dead by then."""
+    seconds = dice.choice((0, 1, 4, 6, 6, 31, 400))
+    beating = dice.choice((WORKERS, WORKERS, WORKERS[:1], WORKERS[1:], ()))
+    world.told.append(f"{seconds} s pass")
+    world.clock.forward(seconds=seconds)
+    world.model.now += seconds
+    for worker in beating:
+        world.call("heartbeat", worker_id=worker)
+        world.model.beat(worker)
+
+
+def beats_on(world: World) -> None:
+    """Let one worker beat through two leases, so that it may judge the others."""
+    for _ in range(3):
+        world.told.append("4 s pass")
+        world.clock.forward(seconds=4)
+        world.model.now += 4
+        world.call("heartbeat", worker_id=WORKERS[0])
+        world.model.beat(WORKERS[0])
+
+
+def a_workflow_changes(world: World, dice: Random) -> None:
+    """DBOS dispatches the workflow of a run that waits, or one ends under its run."""
+    running = world.running()
+    if not running:
+        return
+    name, _, run = dice.choice(running)
+    status = dice.choice(("PENDING", "PENDING", "SUCCESS", "ERROR", "CANCELLED"))
+    started = None
+    if status == "PENDING":
+        if run.workflow != "ENQUEUED":
+            return
+        run.dispatched = (dice.choice(WORKERS), world.model.now)
+        started = int(world.clock.now.timestamp() * 1000)
+    drive_id = world.drive_of(name, run)
+    run.workflow = status
+    world.told.append(f"workflow of {run.run_id}: {status} {run.dispatched}")
+    world.door.execute(
+        "update dbos.workflow_status set status = %s, executor_id = %s, started_at_epoch_ms = %s"
+        " where workflow_uuid = %s",
+        status,
+        run.dispatched and run.dispatched[0],
+        started,
+        drive_id,
+    )
+
+
+def is_requeued(world: World, dice: Random) -> None:
+    """A drive that raised, a drain or a sweep hands a run over; rightly or not."""
+    running = world.running()
+    if running:
+        name, session, run = dice.choice(running)
+        requeue(world, name, session, run, dice.choice(FINDINGS), dice.choice(WORKERS))
+
+
+def requeue(
+    world: World, name: Name, session: Session, run: Run, finding: str, worker: str
+) -> None:
+    drive_id = world.drive_of(name, run)
+    world.ask(
+        world.model.requeue(session, run, finding, worker),
+        "requeue_run",
+        name,
+        run_id=run.run_id,
+        drive_id=drive_id,
+        finding=finding,
+        worker_id=worker,
+        max_attempts=MAX_ATTEMPTS,
+    )
+
+
+def a_finding_comes_late(world: World, dice: Random) -> None:
+    """Somebody acts on a drive that is over by now."""
+    held = world.newest(dice)
+    if held is not None and is_over(world, held):
+        world.ask(
+            "stale",
+            "requeue_run",
+            held.name,
+            run_id=held.run.run_id,
+            drive_id=held.drive_id,
+            finding=dice.choice(FINDINGS),
+            worker_id=dice.choice(WORKERS),
+        )
+
+
+def is_over(world: World, held: Held) -> bool:
+    is_there = world.model.run_named(held.run.run_id) is not None
+    return not is_there or world.drive_of(held.name, held.run) != held.drive_id
+
+
+def sweeps(world: World, dice: Random) -> None:
+    """A worker looks for what nothing executes, and acts on each finding by its rule."""
+    if dice.random() < 0.7:
+        beats_on(world)
+    worker = dice.choice(WORKERS)
+    rows = world.door.call_many("sweep", worker_id=worker)
+    found = {(row.tenant_id, row.session_id): row.finding for row in rows}
+    assert found == (world.model.found() if world.model.judges(worker) else {})
+    for name, finding in sorted(found.items()):
+        world.reached[f"finding.{finding}"] += 1
+        session = world.model.sessions[name]
+        if finding == "first_run_overdue":
+            world.ask(
+                world.model.fail(name, None), "fail_session_without_run", name, error_detail={}
+            )
+        elif session.current is not None and dice.random() < 0.8:
+            requeue(world, name, session, session.current, finding, worker)
+
+
+def takes_settlements(world: World, dice: Random) -> None:
+    """A consumer leases what is due to it, oldest first, and marks it unless it dies before."""
+    consumer, limit = dice.choice(CONSUMERS), dice.randint(1, 3)
+    world.model.register(consumer)
+    due = world.model.due(consumer)
+    rows = world.door.call_many("claim_settlements", consumer=consumer, limit=limit)
+    world.told.append(f"claim_settlements {consumer} {limit}")
+    taken = [row.delivery_id for row in rows]
+    assert set(taken) <= set(due)
+    assert len(taken) == min(limit, len(due))
+    left = [due[each].settled_at for each in due if each not in taken]
+    assert not left or all(due[each].settled_at <= min(left) for each in taken)
+    for row in rows:
+        world.model.lease(due[row.delivery_id])
+        assert row.tries == due[row.delivery_id].tries
+        world.touched.add((row.tenant_id, row.session_id))
+        if dice.random() < 0.7:
+            world.delivery_ids.append(row.delivery_id)
+            mark(world, row.delivery_id, consumer)
+
+
+def mark(world: World, delivery_id: str, consumer: str) -> None:
+    expected = world.model.mark(delivery_id, consumer)
+    world.ask(expected, "mark_delivered", delivery_id=delivery_id, consumer=consumer)
+
+
+def marks_again(world: World, dice: Random) -> None:
+    """A consumer whose answer was lost marks once more, or marks what was never due."""
+    if world.delivery_ids:
+        mark(world, dice.choice(world.delivery_ids), dice.choice((*CONSUMERS, "nobody")))
+        world.touched.update(world.model.sessions)

@@ -1,0 +1,132 @@
+"""What the clients were told, and whether the rows say the same when all is over."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.storm.ways import ACCEPTED, DONE_BEFORE, REFUSED, UNKNOWN, Answer
+from tests.storm.wishes import Wish, rewinds
+from tests.support.door import Door
+
+
+@dataclass
+class Told:
+    """All that was said to one wish, whoever asked and however often."""
+
+    wish: Wish
+    answers: list[Answer] = field(default_factory=list)
+
+    @property
+    def runs(self) -> set[str]:
+        """The runs that it was told are its own."""
+        return {str(a.run_id) for a in self.answers if a.label in ACCEPTED | DONE_BEFORE}
+
+    @property
+    def is_unknown(self) -> bool:
+        return any(answer.label in UNKNOWN for answer in self.answers)
+
+
+class Ledger:
+    """Every wish with its answers."""
+
+    def __init__(self) -> None:
+        self.count: Counter[str] = Counter()
+        self.raw: list[str] = []
+        self._told: dict[int, Told] = {}
+
+    def note(self, way: str, wish: Wish, answer: Answer) -> None:
+        """Write down what a client was told."""
+        self.count[f"{way}: {answer.label}"] += 1
+        known = {*ACCEPTED, *DONE_BEFORE, *REFUSED, *UNKNOWN}
+        if answer.raw is not None or answer.label not in known:
+            self.raw.append(f"{way} {wish.verb}: {answer}")
+        self._told.setdefault(id(wish), Told(wish)).answers.append(answer)
+
+    def disagreements(self, db: Door) -> Iterator[str]:
+        """Say where a client was told something that the rows do not say."""
+        rows = Rows(db)
+        for told in self._told.values():
+            for what in rows.against(told, self._rewound(rows)):
+                yield f"{told.wish}: {what}; told {[a.label for a in told.answers]}"
+        named: dict[tuple[str, str | None], set[str]] = defaultdict(set)
+        for told in self._told.values():
+            if told.wish.key is not None:
+                named[told.wish.session_id, told.wish.key] |= told.runs
+        yield from (f"key {key} named {runs}" for key, runs in named.items() if len(runs) > 1)
+        strangers = rows.inputs.keys() - {told.wish.token for told in self._told.values()}
+        yield from (f"nobody has sent {token}" for token in strangers)
+
+    def accepted(self) -> int:
+        """Return how many different runs the clients were told of."""
+        return len(set().union(*(told.runs for told in self._told.values())))
+
+    def _rewound(self, rows: "Rows") -> dict[str, int]:
+        """Return, by session, the last turn that took a history back to a checkpoint."""
+        last: dict[str, int] = {}
+        for told in self._told.values():
+            if rewinds(told.wish):
+                for run_id in told.runs | rows.holders(told.wish):
+                    turn = rows.turns[run_id]
+                    session_id = told.wish.session_id
+                    last[session_id] = max(turn, last.get(session_id, 0))
+        return last
+
+
+class Rows:
+    """What is stored, as far as it can be held against a ledger."""
+
+    def __init__(self, db: Door) -> None:
+        runs = db.rows("select session_id, run_id::text, request_key, turn from lockgate_store.runs")
+        self.turns: dict[str, int] = {row.run_id: row.turn for row in runs}
+        self._sessions = {row.run_id: row.session_id for row in runs}
+        self._by_key: dict[tuple[str, str], str] = {
+            (row.session_id, row.request_key): row.run_id for row in runs if row.request_key
+        }
+        self.inputs: dict[str, list[str]] = defaultdict(list)
+        for row in db.rows(
+            "select substring(m.content::text from 't-[0-9a-f]{32}') as token, m.run_id::text"
+            "  from lockgate_store.messages m where m.role = 'user'"
+        ):
+            self.inputs[row.token].append(row.run_id)
+
+    def holders(self, wish: Wish) -> set[str]:
+        """Return the run that a wish's key or run id names, if there is one."""
+        if wish.key is not None:
+            found = self._by_key.get((wish.session_id, wish.key))
+            return set() if found is None else {found}
+        return {str(wish.run_id)} & self.turns.keys()
+
+    def against(self, told: Told, rewound: dict[str, int]) -> Iterator[str]:
+        """Say what is wrong with what one wish was told."""
+        wish, runs = told.wish, told.runs
+        if len(runs) > 1:
+            yield f"it was told of {runs}"
+        for run_id in runs:
+            if self._sessions.get(run_id) != wish.session_id:
+                yield f"there is no run {run_id}"
+            elif wish.may_repeat and self.holders(wish) != runs:
+                yield f"its name is of {self.holders(wish)}"
+        if wish.token is not None:
+            yield from self._input(told, rewound.get(wish.session_id, 0))
+
+    def _input(self, told: Told, rewound_at: int) -> Iterator[str]:
+        stored = self.inputs.get(str(told.wish.token), [])
+        if len(stored) > 1:
+            yield f"its input is stored {len(stored)} times"
+        if not told.runs and not told.is_unknown and stored:
+            yield "it was refused, and its input is stored"
+        for run_id in told.runs:
+            if stored != [run_id] and self.turns.get(run_id, 0) >= rewound_at:
+                yield f"its input is stored with {stored}"
+
+
+def summary(parts: dict[str, Any]) -> str:
+    """Write the figures of a storm, one a line."""
+    lines = []
+    for title, value in parts.items():
+        if isinstance(value, Counter):
+            lines += [f"  {title}:", *(f"    {n:6} {what}" for what, n in sorted(value.items()))]
+        else:
+            lines.append(f"  {title}: {value}")
+    return "\n".join(lines)
