@@ -3,8 +3,9 @@
 Every failure says the number at which it came; `--fault-at N` with the test's id breaks only there.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from typing import Protocol
 
 import pytest
 
@@ -14,8 +15,9 @@ from tests.support.cluster import Cluster
 from tests.support.fault_proxy import proxy_to
 from tests.support.scene import scene_of
 
-MOST = 60  # statements of one request or drive; the count ends long before
-Tries: TypeAlias = Callable[[Callable[[int], bool]], int]
+
+class Tries(Protocol):
+    def __call__(self, broke_at: Callable[[int], bool], places: int) -> None: ...
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,22 +31,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def until_none_is_hit(request: pytest.FixtureRequest) -> Tries:
-    """Break at 1, 2 … until a try says that its fault was not hit; return how many were."""
+    """Break at 1, 2 … until a try says that its fault was not hit: past so many places."""
     only = request.config.getoption("--fault-at", default=None)
 
-    def run(broke_at: Callable[[int], bool]) -> int:
-        hits = 0
-        for nth in [only] if only else range(1, MOST):
+    def run(broke_at: Callable[[int], bool], places: int) -> None:
+        for nth in [only] if only else itertools.count(1):
             try:
                 was_hit = broke_at(nth)
+                assert was_hit == (nth <= places), f"there are {places} places"
             except BaseException as error:
                 error.add_note(f"replay: pytest '{request.node.nodeid}' --fault-at {nth}")
                 raise
             if not was_hit:
-                return hits
-            hits += 1
-        assert only, f"{MOST} faults were hit and no end is seen"
-        return hits
+                return
 
     return run
 

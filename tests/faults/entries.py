@@ -10,11 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from lockgate.rules import entries, runs, sessions
+from lockgate.rules import entries, runs, sessions, streams
 from tests.faults.place import Place, Request
 from tests.support.door import AGENT, Door
 
 Arrange = Callable[[Door, str], dict[str, Any]]
+STOP = """
+update lockgate_store.runs set stop_kind = 'interrupt', stop_requested_at = now()
+ where run_id = %s
+"""
 ERROR = {"message": "The model is not there", "code": "framework_agent_not_found"}
 
 
@@ -22,14 +26,14 @@ ERROR = {"message": "The model is not there", "code": "framework_agent_not_found
 class Entry:
     """One kind of request.
 
-    rule     the rule that it calls, by its name
+    call     the rule, as the runtime calls it
     first    what it is told when it takes effect
     again    what its repeat is told then
     arrange  makes the session as it has to be, and returns what is asked of it
     """
 
     name: str
-    rule: str
+    call: Callable[..., Any]
     first: str
     again: str
     arrange: Arrange
@@ -46,13 +50,21 @@ class Entry:
         return Request(session_id, ask, self.first, lost=self.again, again=self.again)
 
     @property
-    def call(self) -> Any:
-        """The rule as the runtime calls it."""
-        return next(
-            getattr(module, self.rule)
-            for module in (entries, runs, sessions)
-            if hasattr(module, self.rule)
-        )
+    def rule(self) -> str:
+        return str(self.call.__name__)
+
+
+def interrupted(db: Door, session_id: str, **more: object) -> None:
+    """Make a session whose run was stopped."""
+    drive = db.driven(session_id, **more)
+    db.execute(STOP, drive.run_id)
+    assert drive.finish("stopped").outcome == "finished"
+
+
+def failed(db: Door, session_id: str, **more: object) -> None:
+    """Make a session whose run has failed."""
+    drive = db.driven(session_id, **more)
+    assert drive.finish("failed", error_detail=ERROR).outcome == "finished"
 
 
 def starts(**more: Any) -> Arrange:
@@ -67,9 +79,11 @@ def starts(**more: Any) -> Arrange:
     return arrange
 
 
-def resumes(options: dict[str, Any], **more: Any) -> Arrange:
+def resumes(**more: Any) -> Arrange:
+    options = {"mode": "with_message", "message": "more"}
+
     def arrange(db: Door, session_id: str) -> dict[str, Any]:
-        db.finished(session_id)
+        interrupted(db, session_id)
         return {
             "session_id": session_id,
             "agent_type": AGENT,
@@ -82,7 +96,7 @@ def resumes(options: dict[str, Any], **more: Any) -> Arrange:
 
 def retries(**more: Any) -> Arrange:
     def arrange(db: Door, session_id: str) -> dict[str, Any]:
-        db.driven(session_id).finish("failed", error_detail=ERROR)
+        failed(db, session_id)
         return {"session_id": session_id, "agent_type": AGENT, **named(more)}
 
     return arrange
@@ -122,13 +136,35 @@ def commits_a_start(db: Door, session_id: str) -> dict[str, Any]:
 
 
 def ends(db: Door, session_id: str) -> dict[str, Any]:
-    drive = db.driven(session_id)
-    return {"session_id": session_id, "run_id": drive.run_id, "status": "completed"}
+    run_id = db.driven(session_id).run_id
+    return {"session_id": session_id, "run_id": run_id, "status": "completed"}
+
+
+def closes(db: Door, session_id: str) -> dict[str, Any]:
+    given = ends(db, session_id)
+    assert db.call("update_run_status", **given).outcome == "written"
+    run_id = str(given["run_id"])
+    return {"session_id": session_id, "status": "ended", "expect_run_id": run_id}
 
 
 ENTRIES = [
-    Entry("start-by-key", "start", "started", "attached", starts(request_key="k1")),
-    Entry("start-by-run-id", "start", "started", "replayed", starts()),
-    Entry("create_session", "create_session", "created", "existing", creates),
-    Entry("fail_session_without_run", "fail_session_without_run", "failed", "unchanged", fails),
+    Entry("start-by-key", entries.start, "started", "attached", starts(request_key="k1")),
+    Entry("start-by-run-id", entries.start, "started", "replayed", starts()),
+    Entry("resume-by-key", entries.resume, "resumed", "attached", resumes(request_key="k1")),
+    Entry("resume-by-run-id", entries.resume, "resumed", "replayed", resumes()),
+    Entry("retry-by-key", entries.retry, "resumed", "attached", retries(request_key="k1")),
+    Entry("retry-by-run-id", entries.retry, "resumed", "replayed", retries()),
+    Entry("create_session", sessions.create_session, "created", "existing", creates),
+    Entry("delete_session", sessions.delete_session, "deleted", "not_found", deletes),
+    Entry(
+        "fail_session_without_run",
+        sessions.fail_session_without_run,
+        "failed",
+        "unchanged",
+        fails,
+    ),
+    Entry("commit_run_start", runs.commit_run_start, "started", "replayed", commits_a_start),
+    Entry("commit_terminal", runs.commit_terminal, "written", "unchanged", ends),
+    Entry("update_run_status", runs.update_run_status, "written", "unchanged", ends),
+    Entry("close_stream", streams.close_stream, "closed", "unchanged", closes),
 ]

@@ -38,8 +38,8 @@ select 'settlement', jsonb_build_array(r.turn, s.status)
  where s.session_id = %(session)s
 union all
 select 'drive', to_jsonb(w.status)
-  from dbos.workflow_status w join dbos.workflow_input i using (workflow_uuid)
- where i.inputs::jsonb #>> '{positionalArgs,1}' = %(session)s
+  from lockgate_store.runs r join dbos.workflow_status w on w.workflow_uuid = r.drive_id::text
+ where r.session_id = %(session)s
  order by 1, 2
 """
 
@@ -65,6 +65,13 @@ class Request:
     again: str
 
 
+HALF_ENDED = """
+select st.session_id, st.run_id::text as expect_run_id
+  from lockgate_store.streams st join lockgate_store.runs r using (run_id)
+ where st.status = 'active' and r.status = 'completed'
+"""
+
+
 class Place:
     """One database, one link to it, and a runtime that sees it through the link."""
 
@@ -74,6 +81,7 @@ class Place:
         self.door: Door = scene.door
         self._numbers = itertools.count(1)
         self._opened: list[Runtime] = []
+        self._undisturbed: dict[str, Any] = {}
 
     @cached_property
     def far(self) -> Runtime:
@@ -103,13 +111,16 @@ class Place:
         rows = self.door.connection.execute(LEFT.encode(), {"session": session_id})
         return [(str(what), found) for what, found in rows]
 
-    def undisturbed(self, request: Request) -> Any:
-        """Return what a request leaves when nothing breaks; its repeat leaves it so."""
-        assert request.ask() == request.first
-        left = self.left(request.session_id)
-        assert request.ask() == request.again
-        assert self.left(request.session_id) == left
-        return left
+    def undisturbed(self, kind: str, arrange: Callable[[], Request]) -> Any:
+        """Return what a kind of request leaves when nothing breaks; its repeat leaves it so."""
+        if kind not in self._undisturbed:
+            request = arrange()
+            assert request.ask() == request.first
+            left = self.left(request.session_id)
+            assert request.ask() == request.again
+            assert self.left(request.session_id) == left
+            self._undisturbed[kind] = left
+        return self._undisturbed[kind]
 
     def breaks(self, request: Request, how: How, nth: int, *, lasts: bool, expected: Any) -> bool:
         """Make a request while its n-th statement fails, then once more: it has one effect.
@@ -142,7 +153,12 @@ class Place:
             assert (fault.hits, told) in [(1, request.first), (1, request.lost)]
 
     def holds(self) -> None:
-        """Hold the invariants, of all that was tried here so far."""
+        """Hold the invariants, of all that was tried here so far.
+
+        A store client writes the parts of an end apart, and the stream's is the last.
+        """
+        for row in self.door.rows(HALF_ENDED):
+            self.door.call("close_stream", **vars(row), status="ended")
         assert violations(self.door.connection) == []
 
     def close(self) -> None:

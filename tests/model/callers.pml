@@ -74,6 +74,15 @@ proctype Storer(byte k; byte d) {               /* plans, commits, and plans ane
   od
 }
 
+proctype Pauser() {                             /* pauses a run, and lets it run again, or does not */
+  byte saw, o, n, j; bit carry, seen;
+  atomic { s_cur[0] != 0 && pauses > 0 -> saw = s_cur[0]; pauses-- }
+  d_step { update_run_status(saw, SUSP) }
+  if :: o == OK :: o != OK -> goto over :: true -> goto over fi;
+  d_step { update_run_status(saw, RUNNING) }
+over: skip
+}
+
 proctype Closer() {                             /* ends a run part by part, and may die between them */
   byte saw, s, o, n, j; bit carry, seen;
   atomic { s_cur[0] != 0 -> saw = s_cur[0]; if :: s = DONE :: s = FAILED fi }

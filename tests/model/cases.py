@@ -12,6 +12,7 @@ PAUSED = f"{RESUME} -DNCALLS=0"
 RETRY = "-DSC_RETRY -DONE_WORKER -DNSTEP=1 -DFAILS=2"
 REWIND = "-DSC_RETRY -DONE_WORKER -DNSTEP=2 -DFAILS=3 -DPLANNED1=1"
 STORE = "-DSC_STORE -DONE_WORKER -DWITH_CLOSER"
+PAUSES = "-DSC_STORE -DONE_WORKER -DPAUSES=1"
 STOPS_PAUSED = "-DWITH_STOPPER -DSTOPS_SUSPENDED"
 SAME_KEY = "-DCLIENT2=1,1"
 SENDS_TOO = "-DWITH_CLIENT -DCLIENT_KEY="
@@ -96,7 +97,6 @@ HOLDING = (
     holds("child-ends", "ends", CHILD, "-DCRASHES=1"),
     holds("settle", "safe", SETTLE),
     holds("settle-marks", "marks", SETTLE),
-    holds("settle-ends", "ends", SETTLE),
     holds("resume-of-a-batch", "safe", RESUME),
     holds("resume-of-a-batch-stopped", "safe", RESUME, "-DWITH_STOPPER"),
     holds("resume-of-a-pause", "safe", PAUSED, "-DFREEZES=1"),
@@ -115,6 +115,8 @@ HOLDING = (
     holds("store-against-a-message", "safe", STORE, f"{SENDS_TOO}2"),
     holds("store-ends-a-pause", "safe", STORE, "-DSUSPENDS -DNCALLS=1"),
     holds("store-ends-a-batch", "safe", STORE, "-DSUSPENDS"),
+    holds("store-pauses-and-wakes", "safe", PAUSES),
+    holds("store-pauses-and-wakes-ends", "ends", PAUSES),
     holds("store-ends", "ends", STORE, "-DRAISES=1"),
     holds("store-lands", "lands", STORE, "-DRAISES=1"),
 )

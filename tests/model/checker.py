@@ -37,7 +37,7 @@ def check(case: Case, folder: Path) -> Verdict:
     # To optimise costs more than it saves where an error is near.
     _run(
         folder,
-        *("gcc", "-O1" if case.holds else "-O0", "-w", "-DCOLLAPSE", f"-DMEMLIM={MEMORY_MB}"),
+        *("gcc", "-Og" if case.holds else "-O0", "-w", "-DCOLLAPSE", f"-DMEMLIM={MEMORY_MB}"),
         *(("-DSAFETY", "-DNOCLAIM") if is_safe else ("-DNFAIR=5",)),
         *("-o", "pan", "pan.c"),
     )

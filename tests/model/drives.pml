@@ -16,11 +16,11 @@ inline claim_run(r, d, w) {                     /* claimed: exactly once per dri
 #elif defined(FAULT_CLAIM_ANY_DRIVE)
   :: r_st[r] == RUNNING && r_own[r] == 0 ->
 #elif defined(FAULT_CLAIM_LANDED)
-  :: r_st[r] == RUNNING && r_did[r] == d && r_own[r] == 0 ->
+  :: r_st[r] == RUNNING && r_did[r] == d && !r_claimed[r] ->
 #else
-  :: r_st[r] == RUNNING && r_did[r] == d && r_own[r] == 0 && !LANDED(r) ->
+  :: r_st[r] == RUNNING && r_did[r] == d && !r_claimed[r] && !LANDED(r) ->
 #endif
-     r_own[r] = w; taker[r] = d; d_late[d] = 0;
+     r_own[r] = w; r_claimed[r] = 1; taker[r] = d; d_late[d] = 0;
      att = r_att[r]; o = CLAIMED
   :: else -> o = OVER
   fi
@@ -159,10 +159,10 @@ inline submit_tool_result(i) {
 
 inline begin_attempt(r) {
   assert(!cancelled[r] && !stopped_running[r]); /* neither is driven again */
-  r_own[r] = 0; taker[r] = 0;
+  r_own[r] = 0; r_claimed[r] = 0; taker[r] = 0;
 #ifndef FAULT_REQUEUE_NO_BUMP
   r_att[r]++;
-  assert(r_att[r] <= 1 + PER_FAULT*(FAULTS_SO_FAR));        /* each fault costs at most one */
+  assert(r_att[r] <= 1 + PER_FAULT*(FAULTS_SO_FAR) + PAUSES - pauses); /* a fault costs one */
   if :: st_run[SESS(r)] == r -> st_att[SESS(r)] = r_att[r] :: else fi;
 #endif
 #ifdef FAULT_SAME_DRIVE_ID                      /* to a known id DBOS says yes, and does nothing */

@@ -96,14 +96,17 @@
 #ifndef FAILS
 #define FAILS 0
 #endif
+#ifndef PAUSES
+#define PAUSES 0
+#endif
 #ifndef EXHAUST
 #define EXHAUST 0
 #endif
 #ifndef PER_FAULT                /* attempts that one fault may cost */
 #define PER_FAULT 1
 #endif
-#define FAULTS (FREEZES + CRASHES + RAISES + LOSSES + DRAINS)
-#define FAULTS_SO_FAR (FAULTS - freezes - crashes - raises - losses - drains)
+#define FAULTS (FREEZES + CRASHES + RAISES + LOSSES + DRAINS + PAUSES)
+#define FAULTS_SO_FAR (FAULTS - freezes - crashes - raises - losses - drains - pauses)
 #ifdef SC_CHILD
 #define ND (NR + 2*PER_FAULT*FAULTS)
 #else
@@ -176,6 +179,9 @@ init {
 #endif
 #ifdef WITH_CLOSER
     run Closer();
+#endif
+#if PAUSES > 0
+    run Pauser();
 #endif
 #ifdef WITH_CLIENT
     run Client(FRESH, CLIENT_KEY, 1, REJECT, 1, 1);

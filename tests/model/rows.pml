@@ -83,7 +83,7 @@ byte ch;
 #endif
 byte s_st[NS], s_cur[NS], nrun;
 byte r_st[N1], r_key[N1], r_dig[N1], r_att[N1], r_own[N1], r_did[N1], r_steps[N1], r_drive[N1];
-bit  r_stop[N1];
+bit  r_stop[N1], r_claimed[N1];                      /* claimed: by this very drive_id */
 byte st_run[NS], st_att[NS]; bit st_open[NS];        /* the stream rows */
 byte nd, nq;                                         /* drive ids minted; workflows waiting */
 byte d_st[D1], d_run[D1], d_ex[D1];                  /* DBOS by drive_id: status, run, executor */
@@ -124,4 +124,4 @@ bit  cancelled[N1];          /* its current workflow was cancelled from outside 
 bit  in_history[N1];         /* its input stands in history, as message r_base */
 #endif
 byte freezes = FREEZES, crashes = CRASHES, raises = RAISES, losses = LOSSES;
-byte drains = DRAINS, cancels = CANCELS, fails = FAILS;
+byte drains = DRAINS, cancels = CANCELS, fails = FAILS, pauses = PAUSES;

@@ -56,10 +56,11 @@ inline update_run_status(r, s) {
   :: TERM(r) -> o = (r_st[r] == s -> NOTHING : REFUSED)
 #endif
   :: else ->
-     set_status(r, s); end_attempt(r); o = OK;
+     set_status(r, s); o = OK;
+     if :: s == RUNNING -> st_open[0] = 1 :: else -> end_attempt(r) fi;
      if :: s >= DONE -> pair_calls(r) :: else fi;
-     if
-     :: s_cur[0] == r && !LANDED(r) -> s_st[0] = (s == SUSP -> PAUSED : s)
+     if                                         /* a live status is as good as the session's own */
+     :: s_cur[0] == r && !LANDED(r) -> s_st[0] = s
      :: else
      fi
   fi;

@@ -103,7 +103,10 @@ def test_a_resume_that_waited_for_a_start_that_ended_finds_nothing_to_go_on_from
 
 def test_eight_resumes_of_one_key_are_one_run(racers: Racers, resumable: str) -> None:
     answers = racers.at_once(
-        [partial(committed, caller, "resume", request_key="k1") for caller in racers.callers(RACERS)]
+        [
+            partial(committed, caller, "resume", request_key="k1")
+            for caller in racers.callers(RACERS)
+        ]
     )
 
     assert sorted(each.outcome for each in answers) == ["attached"] * (RACERS - 1) + ["resumed"]

@@ -135,7 +135,7 @@ def test_of_two_starts_of_one_key_the_second_is_told_who_holds_it(
     racers: Racers, db: Door, run_id: UUID, plan: dict[str, Any]
 ) -> None:
     first, start, second, other = two(racers)
-    keyed = {"request_key": "k1", "request_digest": "d1", "expect": plan}
+    keyed: dict[str, Any] = {"request_key": "k1", "request_digest": "d1", "expect": plan}
     holder = start.start(**keyed).run_id
     future = racers.waiting(second, other.start, **keyed)
     first.commit()
@@ -165,7 +165,10 @@ def test_a_status_that_comes_after_a_start_is_refused(
 
 @pytest.mark.parametrize(
     ("status", "settled"),
-    [("completed", ["completed"]), ("suspended_client_tool", ["superseded", "suspended_client_tool"])],
+    [
+        ("completed", ["completed"]),
+        ("suspended_client_tool", ["superseded", "suspended_client_tool"]),
+    ],
 )
 def test_a_start_that_comes_after_a_status_finds_it(
     racers: Racers, db: Door, run_id: UUID, status: str, settled: list[str]
@@ -195,9 +198,7 @@ def test_a_start_that_supersedes_waits_for_a_status_that_rolls_back(
     assert (answer.outcome, db.run(run_id).status) == ("started", "superseded")
 
 
-def test_a_close_that_comes_after_a_start_is_fenced(
-    racers: Racers, db: Door, run_id: UUID
-) -> None:
+def test_a_close_that_comes_after_a_start_is_fenced(racers: Racers, db: Door, run_id: UUID) -> None:
     StoreClient(db).set_run(run_id, "completed")
     starter, client = racers.callers(2)
     starter.start(say="next")

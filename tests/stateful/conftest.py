@@ -1,12 +1,10 @@
-"""The seed of the random lives, where one is to be lived again."""
+"""The seed of the random lives, where they are to be lived again."""
 
 import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    # Where the whole suite runs, this file comes too late for an option; the seed is a new one then.
+    # Known where tests/stateful is asked for by name; a run of the whole suite takes a new seed.
     parser.addoption(
-        "--stateful-seed",
-        type=int,
-        help="live the random lives of this seed (pytest tests/stateful)",
+        "--stateful-seed", type=int, metavar="SEED", help="live the random lives of this seed again"
     )

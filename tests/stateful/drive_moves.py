@@ -12,15 +12,17 @@ TOO_LARGE = "x" * (1 << 20)
 
 
 def claims(world: World, dice: Random) -> None:
-    """A worker takes a drive: of a run that waits, mostly."""
-    running = world.running()
-    waiting = [each for each in running if each[2].owner is None]
+    """A worker takes a drive, of a run that waits, mostly, and mostly does a step at once."""
+    waiting = [each for each in world.running() if each[2].claimed_at is None]
     choice = waiting if waiting and dice.random() < 0.9 else world.current_runs()
-    if choice:
-        claim(world, *dice.choice(choice), dice.choice(WORKERS))
+    if not choice:
+        return
+    held = claim(world, *dice.choice(choice), dice.choice(WORKERS))
+    if held is not None and dice.random() < 0.6:
+        do_a_whole_step(world, held, dice)
 
 
-def claim(world: World, name: Name, session: Session, run: Run, worker: str) -> None:
+def claim(world: World, name: Name, session: Session, run: Run, worker: str) -> Held | None:
     drive_id = world.drive_of(name, run)
     answer = world.ask(
         world.model.claim(session, run, worker),
@@ -30,11 +32,14 @@ def claim(world: World, name: Name, session: Session, run: Run, worker: str) -> 
         drive_id=drive_id,
         worker_id=worker,
     )
-    if answer.outcome == "claimed":
-        assert (answer.attempt, answer.step_count) == (run.attempt, run.steps)
-        assert (answer.message_count, answer.state) == (len(session.messages), session.state)
-        assert len(answer.messages) == answer.message_count
-        world.held.append(Held(name, run, answer.attempt, drive_id, answer.head_sequence))
+    if answer.outcome != "claimed":
+        return None
+    assert (answer.attempt, answer.step_count) == (run.attempt, run.steps)
+    assert (answer.message_count, answer.state) == (len(session.messages), session.state)
+    assert len(answer.messages) == answer.message_count
+    held = Held(name, run, answer.attempt, drive_id, answer.head_sequence)
+    world.held.append(held)
+    return held
 
 
 def is_dispatched_again(world: World, dice: Random) -> None:
@@ -57,7 +62,7 @@ def appends(world: World, dice: Random) -> None:
     if held is None:
         return
     chance = dice.random()
-    if chance < 0.004:
+    if chance < 0.015:
         append(world, held, [TOO_LARGE], held.head, "too_large")
     elif chance < 0.3 and held.last_batch[1]:
         after, batch = held.last_batch
@@ -130,7 +135,7 @@ def answer_call(world: World, held: Held, ordinal: int) -> None:
 def commits_a_step(world: World, dice: Random) -> None:
     held = world.newest(dice)
     if held is not None:
-        commit_step(world, held, {"c": dice.randint(1, 9)} if dice.random() < 0.4 else None)
+        commit_step(world, held, a_state(dice))
 
 
 def commit_step(world: World, held: Held, state: dict[str, int] | None) -> None:
@@ -140,18 +145,47 @@ def commit_step(world: World, held: Held, state: dict[str, int] | None) -> None:
 
 
 def does_a_whole_step(world: World, dice: Random) -> None:
-    """A worker does a step from its reply to its commit, or dies in the middle of it."""
     held = world.newest(dice)
-    if held is None or held.run.calls or not world.model.holds(held.run, held.attempt):
+    if held is not None and world.model.holds(held.run, held.attempt):
+        do_a_whole_step(world, held, dice)
+
+
+def do_a_whole_step(world: World, held: Held, dice: Random) -> None:
+    """Do a step from its reply to its commit, where none is open, or die in the middle of it."""
+    if held.run.calls:
         return
-    calls = dice.choice((0, 0, 1, 2))
+    calls = dice.choice((0, 1, 2))
     reply(world, held, calls)
-    for ordinal in range(1, calls + 1):
+    for ordinal in range(1, calls):
+        answer_call(world, held, ordinal)
         if dice.random() < 0.1:
             return
-        answer_call(world, held, ordinal)
-    if calls:
-        commit_step(world, held, {"c": dice.randint(1, 9)} if dice.random() < 0.4 else None)
+    if calls and dice.random() < 0.5:
+        answer_last_call(world, held, calls, a_state(dice))
+    elif calls:
+        answer_call(world, held, calls)
+        commit_step(world, held, a_state(dice))
+
+
+def answer_last_call(world: World, held: Held, ordinal: int, state: dict[str, int] | None) -> None:
+    """Send the last result of a step, which commits the step too."""
+    session, step = world.session_of(held), held.run.steps + 1
+    world.model.result(session, held.run, held.attempt, ordinal)
+    commit(
+        world,
+        held,
+        world.model.step(session, held.run, held.attempt, state),
+        "commit_result",
+        step=step,
+        ordinal=ordinal,
+        response={"success": True, "result": "done"},
+        closes_step=True,
+        state=state,
+    )
+
+
+def a_state(dice: Random) -> dict[str, int] | None:
+    return {"c": dice.randint(1, 9)} if dice.random() < 0.6 else None
 
 
 def finishes(world: World, dice: Random) -> None:

@@ -72,7 +72,7 @@ class Drives(StoreClient):
                 turn=run.turn,
                 step=run.steps,
                 checkpoint_id=f"{run.run_id}:{run.steps}",
-                count=len(session.messages),
+                keeps=len(session.messages),
                 state=dict(session.state),
             )
         )

@@ -169,13 +169,13 @@ class Entries(Facts):
     def count_to_keep(self, entry: Entry, session: Session) -> int | None:
         """Return how many messages an entry that goes back keeps; none if it does not go back."""
         if entry.checkpoint is not None:
-            counts = (c.count for c in session.checkpoints if c.checkpoint_id == entry.checkpoint)
+            counts = (c.keeps for c in session.checkpoints if c.checkpoint_id == entry.checkpoint)
             return next(counts, None)
         run = session.current
         if entry.verb != "retry" or run is None:
             return None
         if session.checkpoints and session.checkpoints[-1].turn == run.turn:
-            return session.checkpoints[-1].count
+            return session.checkpoints[-1].keeps
         mine = [place for place, said in enumerate(session.messages) if said.turn == run.turn]
         inputs = [place for place in mine if session.messages[place].role == "user"]
         if inputs:
@@ -224,7 +224,7 @@ class Entries(Facts):
     def go_back(self, session: Session, keeps: int) -> None:
         """Cut the history back; the calls of the run that spoke last get their results again."""
         session.messages = kept = session.messages[:keeps]
-        session.checkpoints = [c for c in session.checkpoints if c.count <= keeps]
+        session.checkpoints = [c for c in session.checkpoints if c.keeps <= keeps]
         if not kept or kept[-1].role != "assistant":
             return
         mine = [said for said in kept if said.turn == kept[-1].turn]

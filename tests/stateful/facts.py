@@ -29,12 +29,12 @@ class Message(NamedTuple):
 
 
 class Checkpoint(NamedTuple):
-    """A place to go back to. count  the messages that stood; state  the session's, then"""
+    """A place to go back to. keeps  the messages that stood; state  the session's, then"""
 
     turn: int
     step: int
     checkpoint_id: str
-    count: int
+    keeps: int
     state: State
 
 
@@ -150,19 +150,21 @@ class Facts:
     now: float = 0.0
     beats: dict[str, float] = field(default_factory=dict)
     regular_since: dict[str, float] = field(default_factory=dict)
+    draining: set[str] = field(default_factory=set)
     sessions: dict[Name, Session] = field(default_factory=dict)
     consumers: list[str] = field(default_factory=list)
 
-    def beat(self, worker: str) -> None:
+    def beat(self, worker: str, drains: bool) -> None:
         if worker not in self.beats or self.beats[worker] + LEASE_S < self.now:
             self.regular_since[worker] = self.now
         self.beats[worker] = self.now
+        self.draining = self.draining - {worker} | ({worker} if drains else set())
 
     def alive(self, worker: str | None) -> bool:
         return worker in self.beats and self.beats[worker] + LEASE_S > self.now
 
     def served(self) -> bool:
-        return any(self.alive(worker) for worker in self.beats)
+        return any(self.alive(worker) for worker in self.beats if worker not in self.draining)
 
     def executes(self, session: Session) -> bool:
         run = session.current

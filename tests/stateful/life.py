@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from tests.stateful import drive_moves, entry_moves, store_moves, time_moves
-from tests.stateful.world import World
+from tests.stateful.world import Told, World
 from tests.support.connections import Connection
 
 Move = Callable[[World, Random], None]
@@ -15,7 +15,7 @@ WEIGHTS: dict[Move, int] = {
     entry_moves.enters: 34,
     entry_moves.asks_again: 8,
     entry_moves.creates: 3,
-    entry_moves.fails_before_its_first_run: 1,
+    entry_moves.fails_before_its_first_run: 2,
     entry_moves.deletes: 1,
     store_moves.starts_a_run: 8,
     store_moves.ends_a_session: 1,
@@ -23,19 +23,19 @@ WEIGHTS: dict[Move, int] = {
     store_moves.closes_a_stream: 2,
     store_moves.ends_a_run_in_parts: 2,
     store_moves.suspends_a_run: 4,
-    drive_moves.claims: 11,
+    drive_moves.claims: 12,
     drive_moves.is_dispatched_again: 1,
     drive_moves.appends: 3,
     drive_moves.replies: 2,
     drive_moves.a_tool_answers: 1,
     drive_moves.commits_a_step: 1,
-    drive_moves.does_a_whole_step: 5,
+    drive_moves.does_a_whole_step: 8,
     drive_moves.finishes: 9,
     time_moves.time_passes: 8,
-    time_moves.a_workflow_changes: 2,
+    time_moves.a_workflow_changes: 3,
     time_moves.is_requeued: 3,
     time_moves.a_finding_comes_late: 1,
-    time_moves.sweeps: 2,
+    time_moves.sweeps: 3,
     time_moves.takes_settlements: 3,
     time_moves.marks_again: 1,
 }
@@ -48,7 +48,7 @@ def live(
     reached: Counter[str],
     look_every: int,
     check_every: int,
-    told: list[str] | None = None,
+    told: list[Told] | None = None,
 ) -> None:
     """Live a life whose moves are rolled by dice of these seeds.
 

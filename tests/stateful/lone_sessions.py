@@ -1,4 +1,4 @@
-"""What becomes of a session as such, in plain Python: made, failed before its first run, deleted."""
+"""What becomes of a session as such, in plain Python: made, failed without a run, deleted."""
 
 from tests.stateful.entries import Entries, Entry, Identity, changed, is_anothers
 from tests.stateful.facts import Name, Session

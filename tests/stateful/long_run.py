@@ -11,6 +11,7 @@ import argparse
 import random
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 
@@ -19,11 +20,25 @@ import psycopg
 from lockgate_ops.exits import announce
 from tests.stateful.life import live
 from tests.stateful.reach import frequencies, unreached
+from tests.stateful.world import Told
 from tests.support.cluster import running_cluster
 from tests.support.connections import Connection
 
 MOVES_A_LIFE = 150
 LIVES_A_LINE = 500
+LIVES_A_TRUNCATION = 25  # One makes every plan anew, which costs a quarter of a life.
+TRUNCATE = b"""
+do $$
+begin
+  execute (
+    select 'truncate ' || string_agg(c.oid::regclass::text, ', ')
+      from pg_class c
+      join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind = 'r' and n.nspname in ('lockgate_store', 'dbos')
+       and c.relname !~ 'migrations');
+end;
+$$
+"""
 DISAGREES = (AssertionError, psycopg.DatabaseError)
 
 
@@ -44,6 +59,8 @@ def run(
     began, life = time.monotonic(), 0
     while reached["entries"] < entries:
         life += 1
+        if life % LIVES_A_TRUNCATION == 0:
+            connection.execute(TRUNCATE)
         try:
             live(connection, rolls_of(seed, life), reached, look_every, check_every)
         except DISAGREES as broken:
@@ -60,25 +77,31 @@ def story(connection: Connection, seed: int, life: int, broken: Exception) -> st
     return "\n".join(
         [
             f"python -m tests.stateful.long_run --seed {seed} --life {life}",
-            f"at first: {type(broken).__name__}: {broken}",
+            f"at first: {said(broken)}",
             f"with {len(rolls)} of its moves: {why}",
-            *told,
+            *(f"{what} {given}" for what, given in told),
         ]
     )
 
 
-def failure(connection: Connection, rolls: Sequence[str]) -> tuple[int, str, list[str]] | None:
+def said(broken: Exception) -> str:
+    """Say what went wrong; where that says nothing itself, the line that held it."""
+    where = traceback.extract_tb(broken.__traceback__)[-1]
+    return f"{type(broken).__name__}: {str(broken) or where.line}"
+
+
+def failure(connection: Connection, rolls: Sequence[str]) -> tuple[int, str, list[Told]] | None:
     """Live a life with a look after every move; return after how many it failed, why, and how."""
-    told: list[str] = []
+    told: list[Told] = []
     done = Counter[str]()
     try:
         live(connection, rolls, done, 1, 1, told)
     except DISAGREES as broken:
-        return done["moves"] + 1, f"{type(broken).__name__}: {broken}", told
+        return done["moves"] + 1, said(broken), told
     return None
 
 
-def shrunk(connection: Connection, rolls: Sequence[str]) -> tuple[Sequence[str], str, list[str]]:
+def shrunk(connection: Connection, rolls: Sequence[str]) -> tuple[Sequence[str], str, list[Told]]:
     """Leave out what a failing life does not need: its end, then ever smaller pieces of it."""
     failed = failure(connection, rolls)
     if failed is None:
@@ -107,20 +130,23 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--check-every", type=int, default=50, help="moves between two checks")
     given = parser.parse_args(arguments)
     announce(f"seed {given.seed}")
-    with running_cluster() as cluster, cluster.clone("frozen") as database:
-        with database.connect() as connection:
-            if given.life is not None:
-                _, why, told = shrunk(connection, rolls_of(given.seed, given.life))
-                announce("\n".join([*told, why]))
-                return 1 if told else 0
-            try:
-                reached = run(
-                    connection, given.entries, given.seed, given.look_every, given.check_every
-                )
-            except Disagreement as told_of:
-                announce(str(told_of))
-                return 1
-            missing = unreached(connection, reached)
+    with (
+        running_cluster() as cluster,
+        cluster.clone("frozen") as database,
+        database.connect() as connection,
+    ):
+        if given.life is not None:
+            _, why, told = shrunk(connection, rolls_of(given.seed, given.life))
+            announce("\n".join([*(f"{what} {how}" for what, how in told), why]))
+            return 1 if told else 0
+        try:
+            reached = run(
+                connection, given.entries, given.seed, given.look_every, given.check_every
+            )
+        except Disagreement as parted:
+            announce(str(parted))
+            return 1
+        missing = unreached(connection, reached)
     announce("\n".join([*frequencies(reached), f"never reached: {sorted(missing) or 'nothing'}"]))
     return 1 if missing else 0
 

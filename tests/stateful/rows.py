@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.stateful.facts import Name, Run, Session
+from tests.stateful.facts import Name, Run, Session, State
 from tests.support.connections import Connection
 
 Seen = dict[str, Any]
@@ -32,7 +32,7 @@ select json_build_object(
       join lockgate_store.runs r on r.run_id = m.run_id
      where m.tenant_id = s.tenant_id and m.session_id = s.session_id),
   'checkpoints', (
-    select json_agg(json_build_array(c.run_id || ':' || c.step, c.message_count)
+    select json_agg(json_build_array(c.run_id || ':' || c.step, c.message_count, c.state)
              order by c.turn, c.step)
       from lockgate_store.checkpoints c
      where c.tenant_id = s.tenant_id and c.session_id = s.session_id),
@@ -63,7 +63,13 @@ select json_build_object(
 def look(connection: Connection, name: Name) -> Seen | None:
     """Read all that is compared of a session, and its drives; none where there is no session."""
     row = connection.execute(LOOK, name, prepare=True).fetchone()
-    return row[0] if row else None
+    if row is None:
+        return None
+    seen: Seen = row[0]
+    state: State = {}
+    for checkpoint in seen["checkpoints"] or []:  # Its state is kept only where it is another one.
+        state = checkpoint[2] = state if checkpoint[2] is None else checkpoint[2]
+    return seen
 
 
 def drawn(session: Session) -> Seen:
@@ -96,7 +102,7 @@ def drawn(session: Session) -> Seen:
         ],
         "runs": [_drawn(run) for run in session.runs] or None,
         "messages": [list(message[:3]) for message in session.messages] or None,
-        "checkpoints": [[c.checkpoint_id, c.count] for c in session.checkpoints] or None,
+        "checkpoints": [[c.checkpoint_id, c.keeps, c.state] for c in session.checkpoints] or None,
         "calls": [[str(current.run_id), c.status, c.is_clients] for c in open_calls] or None
         if current
         else None,

@@ -71,9 +71,10 @@ class StoreClient(LoneSessions):
             landed = session.landed(run) if run is not None and run.is_live else None
             if run is None or landed is None or start.finish != (run.run_id, landed):
                 return "finish_current_invalid"
-        elif run is not None and run.status == "running" and run.owner != start.displaces:
-            if self.alive(run.owner):
-                return "current_run_owned"
+            return cause
+        is_owned = run is not None and run.status == "running" and self.alive(run.owner)
+        if run is not None and is_owned and run.owner != start.displaces:
+            return "current_run_owned"
         return cause
 
     def start_run(self, start: RunStart) -> None:

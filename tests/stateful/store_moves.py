@@ -160,7 +160,7 @@ def hands_a_call_to_a_client(world: World, name: Name) -> None:
     run = world.model.sessions[name].current
     assert run is not None
     run.calls[0].is_clients = True
-    world.told.append(f"a client's call {run.run_id}")
+    world.told.append(("a call becomes the client's", run.run_id))
     world.door.execute(
         "update lockgate_store.tool_calls set kind = 'client'"
         " where run_id = %s and status in ('pending', 'answered') and ordinal = 1",

@@ -13,22 +13,25 @@ def time_passes(world: World, dice: Random) -> None:
     """Time passes; workers that do not beat in it may be dead by then."""
     seconds = dice.choice((0, 1, 4, 6, 6, 31, 400))
     beating = dice.choice((WORKERS, WORKERS, WORKERS[:1], WORKERS[1:], ()))
-    world.told.append(f"{seconds} s pass")
+    world.told.append(("seconds pass", seconds))
     world.clock.forward(seconds=seconds)
     world.model.now += seconds
     for worker in beating:
-        world.call("heartbeat", worker_id=worker)
-        world.model.beat(worker)
+        beats(world, worker, drains=dice.random() < 0.1)
 
 
-def beats_on(world: World) -> None:
-    """Let one worker beat through two leases, so that it may judge the others."""
-    for _ in range(3):
-        world.told.append("4 s pass")
-        world.clock.forward(seconds=4)
-        world.model.now += 4
-        world.call("heartbeat", worker_id=WORKERS[0])
-        world.model.beat(WORKERS[0])
+def beats(world: World, worker: str, drains: bool) -> None:
+    world.call("heartbeat", worker_id=worker, draining=drains)
+    world.model.beat(worker, drains)
+
+
+def beats_on(world: World, drains: bool) -> None:
+    """Let one worker beat for longer than a lease, so that it may judge the others."""
+    for seconds in (0, 4, 4):
+        world.told.append(("seconds pass", seconds))
+        world.clock.forward(seconds=seconds)
+        world.model.now += seconds
+        beats(world, WORKERS[0], drains)
 
 
 def a_workflow_changes(world: World, dice: Random) -> None:
@@ -46,7 +49,7 @@ def a_workflow_changes(world: World, dice: Random) -> None:
         started = int(world.clock.now.timestamp() * 1000)
     drive_id = world.drive_of(name, run)
     run.workflow = status
-    world.told.append(f"workflow of {run.run_id}: {status} {run.dispatched}")
+    world.told.append(("DBOS writes", (run.run_id, status, run.dispatched)))
     world.door.execute(
         "update dbos.workflow_status set status = %s, executor_id = %s, started_at_epoch_ms = %s"
         " where workflow_uuid = %s",
@@ -69,8 +72,11 @@ def requeue(
     world: World, name: Name, session: Session, run: Run, finding: str, worker: str
 ) -> None:
     drive_id = world.drive_of(name, run)
+    outcome = world.model.requeue(session, run, finding, worker)
+    if outcome != "stale" and finding in ("raised", "drained"):
+        world.reached[f"finding.{finding}"] += 1
     world.ask(
-        world.model.requeue(session, run, finding, worker),
+        outcome,
         "requeue_run",
         name,
         run_id=run.run_id,
@@ -104,11 +110,12 @@ def is_over(world: World, held: Held) -> bool:
 def sweeps(world: World, dice: Random) -> None:
     """A worker looks for what nothing executes, and acts on each finding by its rule."""
     if dice.random() < 0.7:
-        beats_on(world)
-    worker = dice.choice(WORKERS)
+        beats_on(world, drains=dice.random() < 0.3)
+    worker = dice.choice((*WORKERS[:1], *WORKERS))
     rows = world.door.call_many("sweep", worker_id=worker)
     found = {(row.tenant_id, row.session_id): row.finding for row in rows}
-    assert found == (world.model.found() if world.model.judges(worker) else {})
+    expected = world.model.found() if world.model.judges(worker) else {}
+    assert found == expected, f"sweep finds {found}, and not {expected}"
     for name, finding in sorted(found.items()):
         world.reached[f"finding.{finding}"] += 1
         session = world.model.sessions[name]
@@ -126,12 +133,13 @@ def takes_settlements(world: World, dice: Random) -> None:
     world.model.register(consumer)
     due = world.model.due(consumer)
     rows = world.door.call_many("claim_settlements", consumer=consumer, limit=limit)
-    world.told.append(f"claim_settlements {consumer} {limit}")
+    world.told.append(("claim_settlements", (consumer, limit)))
     taken = [row.delivery_id for row in rows]
-    assert set(taken) <= set(due)
-    assert len(taken) == min(limit, len(due))
+    assert set(taken) <= set(due), f"{taken} are not all due: {list(due)}"
+    assert len(taken) == min(limit, len(due)), f"{taken} of {list(due)}"
     left = [due[each].settled_at for each in due if each not in taken]
-    assert not left or all(due[each].settled_at <= min(left) for each in taken)
+    is_oldest = not left or all(due[each].settled_at <= min(left) for each in taken)
+    assert is_oldest, f"{taken} are not the oldest of {list(due)}"
     for row in rows:
         world.model.lease(due[row.delivery_id])
         assert row.tries == due[row.delivery_id].tries

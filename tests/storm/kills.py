@@ -1,4 +1,4 @@
-"""The storm itself: every few seconds something is killed that others are in the middle of using."""
+"""The storm itself: every few seconds something is killed in the middle of whatever it does."""
 
 import asyncio
 import os

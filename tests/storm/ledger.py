@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.storm.ways import ACCEPTED, DONE_BEFORE, REFUSED, UNKNOWN, Answer
-from tests.storm.wishes import Wish, rewinds
+from tests.storm.wishes import Wish, goes_back
 from tests.support.door import Door
 
 
@@ -39,6 +39,8 @@ class Ledger:
         """Write down what a client was told."""
         self.count[f"{way}: {answer.label}"] += 1
         known = {*ACCEPTED, *DONE_BEFORE, *REFUSED, *UNKNOWN}
+        if goes_back(wish.given):  # to a place that is there no more
+            known.add("invalid_request")
         if answer.raw is not None or answer.label not in known:
             self.raw.append(f"{way} {wish.verb}: {answer}")
         self._told.setdefault(id(wish), Told(wish)).answers.append(answer)
@@ -46,8 +48,9 @@ class Ledger:
     def disagreements(self, db: Door) -> Iterator[str]:
         """Say where a client was told something that the rows do not say."""
         rows = Rows(db)
+        rewound = self._rewound(rows)
         for told in self._told.values():
-            for what in rows.against(told, self._rewound(rows)):
+            for what in rows.against(told, rewound):
                 yield f"{told.wish}: {what}; told {[a.label for a in told.answers]}"
         named: dict[tuple[str, str | None], set[str]] = defaultdict(set)
         for told in self._told.values():
@@ -65,9 +68,9 @@ class Ledger:
         """Return, by session, the last turn that took a history back to a checkpoint."""
         last: dict[str, int] = {}
         for told in self._told.values():
-            if rewinds(told.wish):
+            if goes_back(told.wish.given):
                 for run_id in told.runs | rows.holders(told.wish):
-                    turn = rows.turns[run_id]
+                    turn = rows.turns.get(run_id, 0)
                     session_id = told.wish.session_id
                     last[session_id] = max(turn, last.get(session_id, 0))
         return last
@@ -77,7 +80,9 @@ class Rows:
     """What is stored, as far as it can be held against a ledger."""
 
     def __init__(self, db: Door) -> None:
-        runs = db.rows("select session_id, run_id::text, request_key, turn from lockgate_store.runs")
+        runs = db.rows(
+            "select session_id, run_id::text, request_key, turn from lockgate_store.runs"
+        )
         self.turns: dict[str, int] = {row.run_id: row.turn for row in runs}
         self._sessions = {row.run_id: row.session_id for row in runs}
         self._by_key: dict[tuple[str, str], str] = {
@@ -117,7 +122,8 @@ class Rows:
         if not told.runs and not told.is_unknown and stored:
             yield "it was refused, and its input is stored"
         for run_id in told.runs:
-            if stored != [run_id] and self.turns.get(run_id, 0) >= rewound_at:
+            was_taken_back = not stored and self.turns.get(run_id, 0) < rewound_at
+            if stored != [run_id] and not was_taken_back:
                 yield f"its input is stored with {stored}"
 
 

@@ -35,6 +35,10 @@ class Server:
         """Say whether it was down at any moment from then on."""
         return any(back >= since for _, back in self._deaths)
 
+    @property
+    def is_alive(self) -> bool:
+        return not self._member.has_ended
+
     def _start(self) -> Member:
         number = len(self._deaths) + 1
         return self._crew.server(f"{self._name}-{number}", **self._part)

@@ -1,4 +1,4 @@
-"""How a client asks: over HTTP, by the runtime's own calls, or in plain SQL. Each returns an answer.
+"""How a client asks: over HTTP, by the runtime's own calls, or in plain SQL; each has an answer.
 
 Whatever is no answer comes out as it is; whoever judges it knows what a killed process may do.
 """
@@ -29,13 +29,14 @@ UNKNOWN = {"lost", "store unavailable"}
 # A session's state may refuse, and so may a key; nothing else is said to these clients.
 REFUSED = {
     *("already_running", "not_resumable", "request_key_conflict", "session_not_found"),
-    *("interrupting", "not written", "rejected run_id_conflict"),
+    *("interrupting", "not written"),
 }
 BY_HTTP = {
     "state_already_running": "already_running",
     "state_not_resumable": "not_resumable",
     "state_request_key_conflict": "request_key_conflict",
     "state_session_not_found": "session_not_found",
+    "validation_error": "invalid_request",
 }
 SERVER_WENT = ("57P01", "57P02", "57P03")
 
@@ -89,7 +90,9 @@ class OverHttp:
             written = "not written" if told["retryable"] else "store unavailable"
             return Answer(written, raw=_unless(answer.status_code in (500, 503), answer.text))
         label = BY_HTTP.get(told["code"], told["code"])
-        return Answer(label, told.get("runId"), _unless(answer.status_code == 409, answer.text))
+        return Answer(
+            label, told.get("runId"), _unless(answer.status_code in (400, 409), answer.text)
+        )
 
     async def read(self, session_id: str) -> str:
         """Read where a session stands, and what it holds."""
@@ -128,8 +131,10 @@ class ByRuntime:
     async def ask(self, wish: Wish) -> Answer:
         """Call an entry's rule."""
         rule = getattr(entries, wish.verb)
-        given = {name: value if isinstance(value, str | UUID) else json.dumps(value)
-                 for name, value in parameters(wish).items()}
+        given = {
+            name: value if isinstance(value, str | UUID) else json.dumps(value)
+            for name, value in parameters(wish).items()
+        }
         return await _told(lambda: self._database.call(rule, **given))
 
     async def read(self, session_id: str) -> str:
@@ -156,8 +161,10 @@ class InPlainSql:
 
     async def ask(self, wish: Wish) -> Answer:
         """Call an entry's rule."""
-        given = {name: Jsonb(value) if isinstance(value, dict) else value
-                 for name, value in parameters(wish).items()}
+        given = {
+            name: Jsonb(value) if isinstance(value, dict) else value
+            for name, value in parameters(wish).items()
+        }
         named = ", ".join(f"p_{name} => %({name})s" for name in given)
         query = f"select outcome::text, run_id, cause from lockgate.{wish.verb}({named})"
         rows = await self._rows(query, given)
@@ -199,8 +206,10 @@ class InPlainSql:
 
 def parameters(wish: Wish) -> dict[str, Any]:
     """Return what a rule is given, by its parameters' names in SQL without their `p_`."""
-    given = {"checkpoint_id" if name == "checkpointId" else name: value
-             for name, value in wish.given.items()}
+    given = {
+        "checkpoint_id" if name == "checkpointId" else name: value
+        for name, value in wish.given.items()
+    }
     if "message" in given:  # A text is JSON, too.
         given["message"] = json.dumps(given["message"])
     given |= {"session_id": wish.session_id, "agent_type": SCRIPTED}

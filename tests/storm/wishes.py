@@ -1,11 +1,10 @@
-"""What a client asks for: mixed entries, new and repeated, with a key, by a run id, or with neither.
+"""What a client asks for: mixed entries, new and repeated, with a key, by a run id, or without.
 
 Every input has a token of its own, so that it can be found again wherever it was stored.
 """
 
 import random
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
@@ -78,7 +77,8 @@ class Wisher:
         session_id = self.forecast.session(self.rng.randrange(self.forecast.sessions))
         token = f"t-{uuid4().hex}"
         given, brings = getattr(self, f"_{verb}")(session_id, scripts(token, self.rng))
-        is_keyed = self.rng.random() < 0.6
+        # What goes back is always named, so that it can be told afterwards what it took away.
+        is_keyed = self.rng.random() < 0.6 or (self.over_http and goes_back(given))
         return Wish(
             session_id,
             verb,
@@ -115,9 +115,6 @@ class Wisher:
         return given, "message" in given
 
 
-def rewinds(wish: Wish) -> bool:
-    """Say whether a wish takes a history back to a checkpoint, and so takes inputs away."""
-    return "checkpointId" in wish.given or "checkpointId" in wish.given.get("options", {})
-
-
-Think = Callable[[], Wish]
+def goes_back(given: dict[str, Any]) -> bool:
+    """Say whether a request takes a history back to a checkpoint, and so takes inputs away."""
+    return "checkpointId" in given or "checkpointId" in given.get("options", {})

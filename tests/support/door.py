@@ -74,12 +74,12 @@ class Door:
         given = {"agent_type": AGENT, "input": {"message": say}, **more}
         return self.call("plan_start", session_id=session_id, **given)
 
-    def resume(self, session_id: str = "s1", **more: object) -> Any:
+    def resume(self, session_id: str = "s1", **more: Any) -> Any:
         """Resume in mode continue, or by the `options` in `more`."""
         given = {"agent_type": AGENT, "options": {"mode": "continue"}, **more}
         return self.call("resume", session_id=session_id, **given)
 
-    def retry(self, session_id: str = "s1", **more: object) -> Any:
+    def retry(self, session_id: str = "s1", **more: Any) -> Any:
         return self.call("retry", session_id=session_id, **{"agent_type": AGENT, **more})
 
     def create_session(self, session_id: str = "s1", **more: object) -> Any:

@@ -21,6 +21,8 @@ HOW: dict[str, tuple[What, str]] = {
     "57014": ("refuse", "57014"),
     "53300": ("refuse", "53300"),
 }
+# One of each kind: the others are met as 40001 is.
+KINDS = ("before", "after", "40001", "57014")
 LINK_FAULTS = ("before", "after")
 How: TypeAlias = str
 

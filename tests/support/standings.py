@@ -4,6 +4,7 @@ Each but the first two has a run with one committed step; its id is returned.
 """
 
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from tests.support.door import WORKER, Door, Drive, tool
@@ -12,7 +13,7 @@ from tests.support.store_client import StoreClient
 ANSWER = '{"success": true, "result": "yes"}'
 
 
-def stepped(db: Door, **more: object) -> Drive:
+def stepped(db: Door, **more: Any) -> Drive:
     """Drive a run through one step: three messages and a checkpoint."""
     drive = db.driven(**more)
     drive.reply(1, "let me look", tool("call-1"))

@@ -33,7 +33,7 @@ class StoreClient:
             "sessionStatus": row and row.status,
         }
 
-    def start(self, run_id: UUID | None = None, **more: object) -> Any:
+    def start(self, run_id: UUID | None = None, **more: Any) -> Any:
         """Commit a run start as it was planned just now; `more` are other arguments."""
         given = {
             "run_id": run_id or uuid4(),

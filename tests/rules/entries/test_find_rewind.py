@@ -114,6 +114,16 @@ def test_going_back_to_where_one_stands_cuts_nothing(db: Door) -> None:
     assert listed(db) == [first]
 
 
+def test_a_state_that_was_brought_back_is_not_stored_a_second_time(db: Door) -> None:
+    drive = db.driven(input=said({"a": 1}))
+    first = step(drive, 1)
+    db.driven(input=said({"b": 2}))
+    step(back_to(db, first), 1)
+    states = db.rows("select state from lockgate_store.checkpoints order by turn, step")
+
+    assert [row.state for row in states] == [{"a": 1}, None]
+
+
 def test_a_retry_that_names_no_checkpoint_keeps_the_state(db: Door) -> None:
     drive = db.driven(input=said({"a": 1}))
     step(drive, 1, {"a": 2})

@@ -91,4 +91,8 @@ def test_another_users_session_is_none_to_a_plan(db: Door) -> None:
     for more in ({}, {"request_key": "k1"}):
         planned = plan(db, acting_user_id="eve", **more)
 
-        assert (planned.outcome, planned.run_id, planned.detail) == ("session_not_found", None, None)
+        assert (planned.outcome, planned.run_id, planned.detail) == (
+            "session_not_found",
+            None,
+            None,
+        )

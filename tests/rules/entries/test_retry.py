@@ -36,7 +36,9 @@ def test_a_failed_run_is_tried_again_from_its_last_committed_step(db: Door) -> N
 
 def test_a_run_that_committed_no_step_keeps_its_input(db: Door) -> None:
     db.finished(say="one")
-    drive = db.driven(say=[{"role": "user", "content": "two"}, {"role": "user", "content": "three"}])
+    drive = db.driven(
+        say=[{"role": "user", "content": "two"}, {"role": "user", "content": "three"}]
+    )
     drive.reply(1, "", tool("call-1"))
     drive.finish("failed", partial=PARTIAL)
     db.retry()
@@ -130,7 +132,7 @@ HOSTILE = [
     "{run}:1 ",
     "{run}:1\n",
     "\n{run}:1",
-    "{run}:１",
+    "{run}:\uff11",
     "{RUN}:1",
     "{{{run}}}:1",
     "00000000-0000-0000-0000-000000000000:1",
@@ -197,8 +199,9 @@ def test_what_is_not_of_the_form_is_named_and_not_repeated(
 )
 def test_what_may_be_left_out_may_be_null(db: Door, unsaid: str) -> None:
     standings.failed(db)
+    given: dict[str, Any] = {unsaid: None}
 
-    assert db.retry(**{unsaid: None}).outcome == "resumed"
+    assert db.retry(**given).outcome == "resumed"
 
 
 @pytest.mark.parametrize("owner", ["ann", None])

@@ -44,7 +44,12 @@ def test_the_result_of_a_call_at_the_cut_is_written_again(db: Door) -> None:
     drive.finish()
     cut(db, 2, messages='"and now?"')
 
-    assert shape(db) == [("user", []), ("assistant", ["call-1"]), ("tool", ["call-1"]), ("user", [])]
+    assert shape(db) == [
+        ("user", []),
+        ("assistant", ["call-1"]),
+        ("tool", ["call-1"]),
+        ("user", []),
+    ]
     written = db.messages()[2]
     assert (written.content, written.run_id, written.step) == (result, drive.run_id, 1)
     assert db.session().message_count == 4

@@ -20,9 +20,10 @@ DIGESTS: list[dict[str, Any]] = json.loads(
 
 
 READ = {
-    "execute": "lockgate.read_start('s1', %(agent)s, i, null, null, null, null, null, null, 'reject',"
-    " null, null, null, null, '')",
-    "resume": "lockgate.read_resume('s1', %(agent)s, i, null, 'reject', null, null, null, null, '')",
+    "execute": "lockgate.read_start('s1', %(agent)s, i, null, null, null, null, null, null,"
+    " 'reject', null, null, null, null, '')",
+    "resume": "lockgate.read_resume('s1', %(agent)s, i, null, 'reject', null, null, null, null,"
+    " '')",
     "retry": "lockgate.read_retry('s1', %(agent)s, i ->> 'checkpointId', i -> 'message', null,"
     " 'reject', null, null, null, null, '')",
 }
@@ -37,12 +38,13 @@ def digest_of(db: Door, kept: dict[str, Any], sent: str) -> str:
             {"agent": kept["agentType"], "sent": sent},
         )
         row = cursor.fetchone()
-    assert row is not None and row[0] is None
+    assert row is not None
+    assert row[0] is None
     return str(row[1])
 
 
 def kind_of(kept: dict[str, Any]) -> str:
-    """Return the kind of entry that a kept digest is of: a start or a chat, where nothing is said."""
+    """Return the kind of entry that a kept digest is of; a start or a chat where none is said."""
     return str(kept.get("kind", "execute"))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import standings
 from tests.support.clock import Clock
-from tests.support.door import Door
+from tests.support.door import WORKER, Door
 from tests.support.proves import case, proves
 from tests.support.standings import statuses, stepped
 from tests.support.store_client import StoreClient
@@ -109,6 +109,7 @@ def test_a_running_run_written_as_running_stays_with_its_drive(
     drive = stepped(db)
     assert client.set_run(drive.run_id, "running").outcome == "written"
 
+    assert db.run(drive.run_id).owner_id == WORKER
     assert drive.reply(2, "done").outcome == "saved"
 
 
@@ -226,9 +227,7 @@ def test_the_same_end_again_writes_nothing(
     status = db.run(run_id).status
     clock.forward(seconds=1)
     with db.nothing_written():
-        answer = client.set_run(
-            run_id, status, completed_at=THEN, end_sequence=9, output={"n": 9}
-        )
+        answer = client.set_run(run_id, status, completed_at=THEN, end_sequence=9, output={"n": 9})
 
     assert (answer.outcome, answer.run_status) == ("unchanged", status)
 

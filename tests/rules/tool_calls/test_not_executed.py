@@ -1,4 +1,4 @@
-"""What stands in history for a call that nobody answered: an error that says why, never a result."""
+"""What stands in history for a call that nobody answered: an error that says why."""
 
 import pytest
 

@@ -18,7 +18,7 @@ as $$
 -- the detail that lockgate.plan_start describes.
 --
 -- Outcomes  see lockgate.decide_entry
--- Raises    LG001
+-- Raises    LG001; LG004, by lockgate.refuse_drive
 begin
   return lockgate.plan_entry(lockgate.read_retry(
     p_session_id => p_session_id, p_agent_type => p_agent_type,

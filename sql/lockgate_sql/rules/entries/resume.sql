@@ -26,7 +26,7 @@ as $$
 -- Locks     session row, then all else that lockgate.enter names
 -- Writes    see lockgate.begin_run
 -- Outcomes  see lockgate.decide_entry
--- Raises    LG001
+-- Raises    LG001; LG003 and LG004, by lockgate.enter
 begin
   if p_concurrent_entry_timeout_ms <> 30000 then  -- 0 would be a wait without end
     perform set_config('lock_timeout', greatest(p_concurrent_entry_timeout_ms, 1)::text, true);
