@@ -161,6 +161,19 @@ def test_no_session_and_another_sessions_run_are_stale(db: Door) -> None:
             assert answer.outcome == "stale"
 
 
+def test_a_claim_that_always_fails_spends_the_budget(db: Door) -> None:
+    """A drive that cannot even claim its run must not be tried without end."""
+    run_id = db.start().run_id
+    failure = {"message": "no claim"}
+    waits = [db.requeue(run_id, "raised", failure=failure, max_attempts=3) for _ in range(2)]
+    last = db.requeue(run_id, "raised", failure=failure, max_attempts=3)
+
+    assert [answer.outcome for answer in waits] == ["requeued", "requeued"]
+    assert waits[0].next_at < waits[1].next_at, "each wait is longer"
+    assert (last.outcome, last.run_status) == ("ended", "failed")
+    assert db.session().error_detail["cause"] == failure
+
+
 @proves("requeue_run.ended")
 @pytest.mark.parametrize("finding", ["raised", "drained", "closed_owner"])
 def test_a_workflow_cancelled_from_outside_is_an_abort_whoever_asks(db: Door, finding: str) -> None:

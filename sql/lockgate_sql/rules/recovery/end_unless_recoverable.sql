@@ -10,7 +10,8 @@ create function lockgate.end_unless_recoverable(
 as $$
 -- Ends a run that must not be driven again, and returns its status; null, with the attempt counted,
 -- where it may be. A stop that stands is honoured; a workflow cancelled from outside is an abort;
--- the budget counts claimed attempts without progress, and neither a drain nor a dispatch.
+-- the budget counts claimed attempts without progress and claims that failed, and neither a drain
+-- nor a dispatch.
 declare
   v_count integer;
   v_failure jsonb;
@@ -23,7 +24,7 @@ begin
   if p_run.stop_kind is not null then
     return lockgate.end_stopped_run(p_run);
   end if;
-  if p_finding = 'drained' or p_run.owner_id is null then
+  if p_finding = 'drained' or p_run.owner_id is null and p_failure is null then
     return null;
   end if;
   insert into lockgate_store.recoveries as c (
