@@ -1,4 +1,4 @@
-/* ---- who else calls ---------------------------------------------------------------------------- */
+/* ---- who else calls -------------------------------------------------------------------------- */
 inline plan() {                                 /* one read, without a lock */
   er = s_cur[0]; es = r_st[s_cur[0]]; ess = s_st[0];
   find(k, h); by_key(h, d);
@@ -57,7 +57,7 @@ proctype Client(byte drv; byte k; byte d; byte pol; byte tries; bit planned) {
 }
 
 #ifdef STORES
-proctype Storer(byte k; byte d) {               /* plans, commits, and plans anew where it was wrong */
+proctype Storer(byte k; byte d) {            /* plans, commits, and plans anew where it was wrong */
   byte o, got, h, n, j, er, es, ess, fin, tries = 2; bit carry, seen;
   s_cur[0] != 0;
   do
@@ -74,7 +74,7 @@ proctype Storer(byte k; byte d) {               /* plans, commits, and plans ane
   od
 }
 
-proctype Pauser() {                             /* pauses a run, and lets it run again, or does not */
+proctype Pauser() {                           /* pauses a run, and lets it run again, or does not */
   byte saw, o, n, j; bit carry, seen;
   atomic { s_cur[0] != 0 && pauses > 0 -> saw = s_cur[0]; pauses-- }
   d_step { update_run_status(saw, SUSP) }
@@ -83,7 +83,7 @@ proctype Pauser() {                             /* pauses a run, and lets it run
 over: skip
 }
 
-proctype Closer() {                             /* ends a run part by part, and may die between them */
+proctype Closer() {                          /* ends a run part by part, and may die between them */
   byte saw, s, o, n, j; bit carry, seen;
   atomic { s_cur[0] != 0 -> saw = s_cur[0]; if :: s = DONE :: s = FAILED fi }
   d_step { commit_terminal(saw, s) }
@@ -95,15 +95,16 @@ over: skip
 }
 #endif
 
-proctype Stopper() {                            /* sees a run, thinks, stops it, and repeats itself */
+proctype Stopper() {                          /* sees a run, thinks, stops it, and repeats itself */
   byte saw, n, j; bit again;
 #ifdef SC_CHILD
-  atomic { if :: s_cur[0] != 0 -> saw = s_cur[0] :: s_cur[1] != 0 -> saw = s_cur[1] fi; named[saw] = 1 }
+  atomic { if :: s_cur[0] != 0 -> saw = s_cur[0] :: s_cur[1] != 0 -> saw = s_cur[1] fi;
+    named[saw] = 1 }
 #else
   atomic { s_cur[0] != 0 -> saw = s_cur[0]; named[saw] = 1 }
 #endif
 again_:
-#ifdef FAULT_UNNAMED_STOP                       /* names no run: the current one, whichever it is now */
+#ifdef FAULT_UNNAMED_STOP                   /* names no run: the current one, whichever it is now */
   atomic { true -> d_step { stop_rule(s_cur[0]) } }
 #else
   atomic { true -> d_step { stop_rule(saw) } }
@@ -119,7 +120,7 @@ proctype FailNeverRun(byte ss) {                /* a first entry that failed ear
 }
 
 #ifdef SC_CHILD
-proctype ChildStart() {                         /* the child's entry, accepted after its failure too */
+proctype ChildStart() {                      /* the child's entry, accepted after its failure too */
   byte n, j, got; bit carry;
   d_step { s_st[1] != NOSESSION -> insert_run(1, 2, 1, FRESH, BY_COMMIT); check() }
 }

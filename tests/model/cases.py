@@ -34,8 +34,8 @@ def holds(name: str, claim: str, *flags: str) -> Case:
     return Case(name, claim, " ".join(flags))
 
 
-def takes_minutes(name: str, claim: str, *flags: str) -> Case:
-    """Return a case that holds, and whose state space is large."""
+def large(name: str, claim: str, *flags: str) -> Case:
+    """Return a case that holds, too large for every day."""
     return Case(name, claim, " ".join(flags), is_long=True)
 
 
@@ -53,25 +53,25 @@ HOLDING = (
     holds("drive-cancelled", "safe", DRIVE, "-DFREEZES=1 -DRAISES=1 -DCANCELS=1"),
     holds("drive-drained", "safe", DRIVE, "-DRAISES=1 -DDRAINS=1"),
     holds("drive-drained-after-a-freeze", "safe", DRIVE, "-DFREEZES=1 -DDRAINS=1"),
-    takes_minutes("drive-drained-all", "safe", DRIVE, "-DFREEZES=1 -DRAISES=1 -DDRAINS=1"),
-    takes_minutes("drive-raises-lost", "safe", DRIVE, "-DFREEZES=1 -DRAISES=1 -DLOSSES=1"),
+    large("drive-drained-all", "safe", DRIVE, "-DFREEZES=1 -DRAISES=1 -DDRAINS=1"),
+    large("drive-raises-lost", "safe", DRIVE, "-DFREEZES=1 -DRAISES=1 -DLOSSES=1"),
     holds("drive-ends", "ends", DRIVE, "-DFREEZES=1 -DCRASHES=1"),
-    holds("drive-ends-raised", "ends", DRIVE, "-DFREEZES=1 -DRAISES=1"),
+    large("drive-ends-raised", "ends", DRIVE, "-DFREEZES=1 -DRAISES=1"),
     holds("drive-ends-lost", "ends", DRIVE, "-DCRASHES=1 -DLOSSES=1 -DLOSES_DISPATCH"),
     holds("drive-ends-drained", "ends", DRIVE, "-DDRAINS=1 -DRAISES=1"),
     holds("drive-ends-cancelled", "ends", DRIVE, "-DCRASHES=1 -DCANCELS=1"),
     holds("entry-two-keys", "safe", ENTRY, "-DFREEZES=1"),
     holds("entry-two-keys-stopped", "safe", ENTRY, "-DWITH_STOPPER"),
-    takes_minutes("entry-two-keys-all", "safe", ENTRY, "-DFREEZES=1 -DWITH_STOPPER"),
+    large("entry-two-keys-all", "safe", ENTRY, "-DFREEZES=1 -DWITH_STOPPER"),
     holds("entry-same-twice", "safe", ENTRY, "-DFREEZES=1 -DWITH_STOPPER", SAME_KEY),
     holds("entry-same-key-other-input", "safe", ENTRY, "-DFREEZES=1 -DCLIENT2=1,2"),
     holds("entry-both-reject", "safe", ENTRY, "-DFREEZES=1 -DPOLICY2=REJECT"),
     holds("entry-two-workers", "safe", "-DSC_ENTRY -DCRASHES=1"),
-    holds("entry-ends", "ends", ENTRY, "-DFREEZES=1"),
+    large("entry-ends", "ends", ENTRY, "-DFREEZES=1"),
     holds("entry-ends-stopped", "ends", ENTRY, "-DWITH_STOPPER"),
     holds("batch-new-message", "safe", BATCH, "-DCRASHES=1", f"{SENDS_TOO}1"),
     holds("batch-stopped", "safe", BATCH, "-DCRASHES=1 -DWITH_STOPPER"),
-    takes_minutes("batch-all", "safe", BATCH, "-DCRASHES=1 -DWITH_STOPPER", f"{SENDS_TOO}1"),
+    large("batch-all", "safe", BATCH, "-DCRASHES=1 -DWITH_STOPPER", f"{SENDS_TOO}1"),
     holds("batch-lost-answers", "safe", BATCH, "-DLOSSES=1 -DWITH_STOPPER"),
     holds("batch-frozen", "safe", BATCH, "-DFREEZES=1"),
     holds("batch-ends", "ends", BATCH, "-DCRASHES=1 -DWITH_STOPPER"),
@@ -90,7 +90,7 @@ HOLDING = (
     ),
     holds("child", "safe", CHILD, "-DCRASHES=1 -DWITH_STOPPER"),
     holds("child-and-call", "safe", "-DSC_CHILD -DNCALLS=1 -DCRASHES=1"),
-    holds("child-and-call-frozen", "safe", "-DSC_CHILD -DNCALLS=1 -DFREEZES=1"),
+    large("child-and-call-frozen", "safe", "-DSC_CHILD -DNCALLS=1 -DFREEZES=1"),
     holds("child-new-message", "safe", CHILD, f"{SENDS_TOO}1"),
     holds("child-lost-answers", "safe", CHILD, "-DLOSSES=1"),
     holds("child-exhausted", "safe", CHILD, "-DCRASHES=1 -DEXHAUST=1"),
@@ -101,7 +101,7 @@ HOLDING = (
     holds("resume-of-a-batch-stopped", "safe", RESUME, "-DWITH_STOPPER"),
     holds("resume-of-a-pause", "safe", PAUSED, "-DFREEZES=1"),
     holds("resume-of-a-stopped-pause", "safe", PAUSED, STOPS_PAUSED),
-    takes_minutes("resume-of-a-stopped-pause-frozen", "safe", PAUSED, STOPS_PAUSED, "-DFREEZES=1"),
+    large("resume-of-a-stopped-pause-frozen", "safe", PAUSED, STOPS_PAUSED, "-DFREEZES=1"),
     holds("resume-same-twice", "safe", PAUSED, "-DFREEZES=1", SAME_KEY),
     holds("resume-against-a-message", "safe", PAUSED, f"{SENDS_TOO}0"),
     holds("resume-ends", "ends", PAUSED, STOPS_PAUSED),

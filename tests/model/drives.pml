@@ -1,4 +1,4 @@
-/* ---- what a drive calls, the answers to its calls, and the takeover ---------------------------- */
+/* ---- what a drive calls, the answers to its calls, and the takeover -------------------------- */
 inline end_run(r, s, wake) {                    /* the one way a running run ends */
   set_status(r, s); end_attempt(r); pair_calls(r);
   if :: s_cur[SESS(r)] == r -> s_st[SESS(r)] = s; st_open[SESS(r)] = 0 :: else fi;
@@ -61,13 +61,13 @@ inline commit_step(r, a, i) {
      assert(taker[r] == d); if :: r_steps[r] < i -> r_steps[r] = i :: else fi; o = OK;
 #ifdef REWINDS
      s_msgs++; r_tail[r] = 0; r_cps[r] = i;
-     assert(s_msgs == COUNT_AT(r, i))           /* nothing else wrote into a running run's history */
+     assert(s_msgs == COUNT_AT(r, i))          /* nothing else wrote into a running run's history */
 #endif
   :: else -> o = FENCED
   fi
 }
 
-inline spawn(r, a) {                            /* the child's session; its run is an entry's to make */
+inline spawn(r, a) {                        /* the child's session; its run is an entry's to make */
 #ifdef SC_CHILD
   if
   :: HOLDS(r, a) -> assert(taker[r] == d); o = OK;

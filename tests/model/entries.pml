@@ -1,5 +1,5 @@
-/* ---- entries and stops: one inline is one SQL function, run inside one d_step ------------------ */
-inline mint(r) {                                /* the enqueue is a part of the commit that needs it */
+/* ---- entries and stops: one inline is one SQL function, run inside one d_step ---------------- */
+inline mint(r) {                             /* the enqueue is a part of the commit that needs it */
   nd++; assert(nd <= ND); r_did[r] = nd; d_run[nd] = r;
 #ifndef FAULT_ENQUEUE_LATER
   d_st[nd] = ENQUEUED; nq++
@@ -38,14 +38,14 @@ inline end_attempt(r) {
  * in which the run failed, and so the input that it tries again. */
 #ifdef REWINDS
 #define BEFORE_FAILURE COUNT_AT(s_cur[0], r_cps[s_cur[0]])
-inline rewind(keep, seen) {                     /* seen: how many runs there were when it was planned */
+inline rewind(keep, seen) {                 /* seen: how many runs there were when it was planned */
   assert(keep <= s_msgs);
   j = 1;
   do
   :: j <= NR ->
      if
      :: in_history[j] && r_base[j] > keep ->
-        in_history[j] = 0; assert(j <= seen)    /* nothing is taken back that its caller did not see */
+        in_history[j] = 0; assert(j <= seen) /* nothing is taken back that its caller did not see */
      :: else
      fi;
 #ifndef FAULT_REWIND_KEEPS_CHECKPOINTS
@@ -111,7 +111,7 @@ inline insert_run(ss, k, d, drv, ends) {
   carry = 0; j = 0
 }
 
-inline child_ended(seen) {                      /* in the commit that ends it, with the parent locked */
+inline child_ended(seen) {                  /* in the commit that ends it, with the parent locked */
 #ifdef SC_CHILD
   if
   :: ch == CH_AWAITED ->
@@ -138,7 +138,7 @@ inline child_ended(seen) {                      /* in the commit that ends it, w
 #ifdef FAULT_ORDER
 #define NOT_PLANNED 0
 #else
-#define NOT_PLANNED (x && s_cur[0] != er)       /* not the run that this entry planned to interrupt */
+#define NOT_PLANNED (x && s_cur[0] != er)     /* not the run that this entry planned to interrupt */
 #endif
 
 /* where a session stands, and which drive it takes there */
@@ -173,7 +173,7 @@ inline by_key(h, d) {                           /* what a repeated key gets */
 inline stop_write(r) {
   r_stop[r] = 1; if :: r_st[r] == RUNNING -> stopped_running[r] = 1 :: else fi
 }
-inline ask_to_stop(drv, x, er) {                /* the executing run, and only the one that is meant */
+inline ask_to_stop(drv, x, er) {             /* the executing run, and only the one that is meant */
   stop_write(s_cur[0]); o = INTERRUPTING;
   if :: x && ADMITS(drv) -> named[er] = 1 :: !x && ADMITS(drv) -> named[s_cur[0]] = 1 :: else fi
 }

@@ -16,8 +16,8 @@
  * -DSC_x chooses who takes part, -DFAULT_x plants a mistake that must be found: see cases.py.
  */
 
-/* ---- scenarios: who takes part ---------------------------------------------------------------- */
-#ifdef SC_DRIVE                  /* one run, takeover by every road; worker 1 holds up to two drives */
+/* ---- scenarios: who takes part --------------------------------------------------------------- */
+#ifdef SC_DRIVE               /* one run, takeover by every road; worker 1 holds up to two drives */
 #define NR 1
 #define SEEDED
 #define TWO_SLOTS
@@ -49,7 +49,7 @@
 #define SEEDED
 #define SUSPENDS
 #endif
-#ifdef SC_RETRY                  /* two retries of a run that fails, one of them from a checkpoint */
+#ifdef SC_RETRY                 /* two retries of a run that fails, one of them from a checkpoint */
 #define NR 4
 #define SEEDED
 #define REWINDS
@@ -166,7 +166,7 @@ init {
 #endif
 #ifdef SC_RETRY
     run Client(RETRY, 1, 1, INTERRUPT, 1, PLANNED1);
-    run Client(RETRY, CLIENT2, POLICY2, 1, 1);              /* names a checkpoint that it has seen */
+    run Client(RETRY, CLIENT2, POLICY2, 1, 1);             /* names a checkpoint that it has seen */
 #endif
 #ifdef SC_STORE
     run Storer(1, 1);
@@ -195,7 +195,7 @@ init {
   }
 }
 
-/* ---- under fairness --------------------------------------------------------------------------- */
+/* ---- under fairness -------------------------------------------------------------------------- */
 #define ENDS(r) [] (r_st[r]==RUNNING -> <> (r_st[r]!=RUNNING))
 #if NR == 1
 ltl ends { ENDS(1) }

@@ -1,10 +1,10 @@
-/* ---- what must be so after every commit ------------------------------------------------------- */
+/* ---- what must be so after every commit ------------------------------------------------------ */
 inline check() {
   n = 0; j = 1;
   do
   :: j <= NR ->
-     if
-     :: LIVE(j) -> assert(!(n & (1 << SESS(j)))); n = n | (1 << SESS(j)) /* one live run a session */
+     if                                                     /* one live run a session */
+     :: LIVE(j) -> assert(!(n & (1 << SESS(j)))); n = n | (1 << SESS(j))
      :: else
      fi;
      assert(!TERM(j) || set_t[j] || continued[j]);          /* every end has its settlement */

@@ -1,4 +1,4 @@
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- words ----------------------------------------------------------------------------------- */
 /* run status */
 #define NORUN 0
 #define RUNNING 1
@@ -61,7 +61,7 @@
 #define CH_ENDED 2
 #define CH_DONE 3
 
-/* ---- tables ----------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 #ifdef SC_CHILD
 #define NS 2
 #define SESS(r) r_sess[r]
@@ -109,7 +109,7 @@ byte r_cps[N1];                                      /* its checkpoints: the ste
 #define COUNT_AT(r, step) (r_base[r] + 2*(step))     /* a step is a reply and its results */
 #endif
 
-/* ---- ghosts: what an observer knows; no rule reads them --------------------------------------- */
+/* ---- ghosts: what an observer knows; no rule reads them -------------------------------------- */
 byte taker[N1];              /* the drive_id that was granted the run and not yet fenced */
 byte appended[4];            /* times the input of key k was appended */
 byte runs_of_key[4];

@@ -1,4 +1,4 @@
-/* ---- what a store client calls, that runs sessions by itself ----------------------------------- */
+/* ---- what a store client calls, that runs sessions by itself --------------------------------- */
 #ifdef STORES
 /* fin: the status with which it says that the current run's terminal commit landed, or none */
 #define EXECUTED (s_cur[0] != 0 && r_st[s_cur[0]] == RUNNING && r_own[s_cur[0]] != 0 \

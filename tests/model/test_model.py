@@ -10,9 +10,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from tests.model.cases import CASES, HOLDING, PLANTED, Case
-from tests.model.checker import HERE, Verdict, check, missing_programs
+from tests.model.checker import HERE, LONG_LIMIT_S, Verdict, check, missing_programs
 
 INSTALL = "apt-get install spin gcc libc6-dev"
+LONG = (pytest.mark.long, pytest.mark.timeout(2 * LONG_LIMIT_S))
 AT_ONCE = 2  # A verifier has one processor and up to a few hundred megabytes.
 
 
@@ -37,10 +38,7 @@ def verdicts(
 
 @pytest.mark.parametrize(
     "case",
-    [
-        pytest.param(case, id=case.name, marks=[pytest.mark.long] if case.is_long else [])
-        for case in CASES
-    ],
+    [pytest.param(case, id=case.name, marks=LONG if case.is_long else ()) for case in CASES],
 )
 def test_the_model_does_what_its_case_says(
     verdicts: dict[str, Future[Verdict]], case: Case

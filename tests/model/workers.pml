@@ -1,4 +1,4 @@
-/* ---- what a worker does between the commits, and what happens to it ----------------------------- */
+/* ---- what a worker does between the commits, and what happens to it -------------------------- */
 #if NR == 1
 #define ANY(P) (P(1))
 #define PICK(P) if :: P(1) -> r = 1 fi
@@ -26,7 +26,8 @@
 #endif
 
 #define FORGET d = 0; r = 0; att = 0; o = 0; i = 0; what = 0
-#define LEAVE(end) atomic { IS_UP(w) -> if :: d_st[d] == PENDING -> d_st[d] = end :: else fi; FORGET }
+#define LEAVE(end) atomic { IS_UP(w) -> \
+  if :: d_st[d] == PENDING -> d_st[d] = end :: else fi; FORGET }
 
 proctype Drive(byte w) {                        /* one slot: DBOS's queue fills it, oldest first */
   byte r, d, att, o, i, what; byte n, j, got; bit carry, seen;
@@ -171,7 +172,7 @@ proctype Trouble() {
   od
 }
 
-/* a consumer of settlements: leases one, runs its hook, marks it; the lease of one who stalls ends */
+/* a consumer of settlements: leases one, runs its hook, marks it; who stalls loses the lease */
 #define DUE(r, set, mark, lease) (set[r] && !mark[r] && (lease[r] == 0 || !IS_UP(lease[r])))
 #define DUE_S(r) DUE(r, set_s, mark_s, lease_s)
 #define DUE_T(r) DUE(r, set_t, mark_t, lease_t)

@@ -13,7 +13,7 @@ TOO_LARGE = "x" * (1 << 20)
 
 def claims(world: World, dice: Random) -> None:
     """A worker takes a drive, of a run that waits, mostly, and mostly does a step at once."""
-    waiting = [each for each in world.running() if each[2].claimed_at is None]
+    waiting = [each for each in world.running() if each[2].owner is None]
     choice = waiting if waiting and dice.random() < 0.9 else world.current_runs()
     if not choice:
         return

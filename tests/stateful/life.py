@@ -52,7 +52,7 @@ def live(
 ) -> None:
     """Live a life whose moves are rolled by dice of these seeds.
 
-    A move's dice are its own, so a life without one of its moves is still the same otherwise.
+    Each move has dice of its own, so leaving one out leaves the others theirs.
     look_every   after so many moves, the sessions they named are compared
     check_every  after so many, all of them are, and the invariants hold
     told         gets the life's story, also of one that fails

@@ -91,11 +91,14 @@ def said(broken: Exception) -> str:
 
 
 def failure(connection: Connection, rolls: Sequence[str]) -> tuple[int, str, list[Told]] | None:
-    """Live a life with a look after every move; return after how many it failed, why, and how."""
+    """Live a life with a look after every move; return after how many it failed, why, and how.
+
+    The invariants are asked at its end: what only they see ends no life early.
+    """
     told: list[Told] = []
     done = Counter[str]()
     try:
-        live(connection, rolls, done, 1, 1, told)
+        live(connection, rolls, done, 1, len(rolls) + 1, told)
     except DISAGREES as broken:
         return done["moves"] + 1, said(broken), told
     return None

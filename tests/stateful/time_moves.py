@@ -112,6 +112,7 @@ def sweeps(world: World, dice: Random) -> None:
     if dice.random() < 0.7:
         beats_on(world, drains=dice.random() < 0.3)
     worker = dice.choice((*WORKERS[:1], *WORKERS))
+    world.told.append(("sweep", worker))
     rows = world.door.call_many("sweep", worker_id=worker)
     found = {(row.tenant_id, row.session_id): row.finding for row in rows}
     expected = world.model.found() if world.model.judges(worker) else {}

@@ -108,7 +108,7 @@ class World:
         assert not broken, broken
 
     def is_told_apart(self, sentence: str, row: dict[str, Any]) -> bool:
-        """Say whether a row breaks a sentence only until a store client has written all parts."""
+        """Say whether a row breaks a sentence until a store client has written the last part."""
         session = self.model.sessions.get((row.get("tenant_id", ""), row.get("session_id", "")))
         return sentence == STREAM_OF_A_RUN and session is not None and session.stream == "active"
 

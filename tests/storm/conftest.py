@@ -1,6 +1,6 @@
 """What a storm is made of: how long it lasts, how many ask, and the seed of what they ask.
 
-A failure names the seed. It gives the same clients the same wishes in the same order; what the
+A failure names the seed. It gives every client, and what kills, the same dice again; what the
 database and the machine make of them is another matter.
 """
 
@@ -27,4 +27,6 @@ def forecast(request: pytest.FixtureRequest) -> Forecast:
         for name in ("seconds", "clients", "sessions", "seed")
     }
     given = {"seed": random.randrange(10**6), **request.param}
-    return Forecast(**{**given, **{name: value for name, value in said.items() if value}})
+    return Forecast(
+        **{**given, **{name: value for name, value in said.items() if value is not None}}
+    )
