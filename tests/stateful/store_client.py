@@ -126,6 +126,8 @@ class StoreClient(LoneSessions):
             return "not_found"
         if not run.is_live:
             return "unchanged" if run.status == status else "superseded"
+        if session.landed(run) not in (None, status):
+            return "superseded"
         if status not in LIVE:
             session.pair(run)
             run.end(status, session.output)

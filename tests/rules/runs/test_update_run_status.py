@@ -195,11 +195,14 @@ def test_the_budget_of_a_run_that_ends_is_gone(db: Door, client: StoreClient, st
 def test_a_terminal_commit_that_spoke_is_the_sessions_last_word(
     db: Door, client: StoreClient, status: str
 ) -> None:
+    """From then on the run can only end as that says; a client that says otherwise is too late."""
     run_id = standings.landed("interrupted", suspended=False)(db)
-    client.set_run(run_id, status)
+    answer = client.set_run(run_id, status)
 
     assert db.session().status == "interrupted"
-    if status != "running":
+    assert answer.outcome == ("written" if status == "interrupted" else "superseded")
+    assert db.run(run_id).status == ("interrupted" if status == "interrupted" else "running")
+    if status == "interrupted":
         closed(client, run_id, status)
 
 

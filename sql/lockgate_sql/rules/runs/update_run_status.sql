@@ -27,7 +27,7 @@ as $$
 -- Outcomes  first that applies:
 --   invalid_request  no such status; nothing written
 --   not_found        no such run in this session, or another user's session; nothing written
---   superseded       the run has ended otherwise; nothing written
+--   superseded       the run has ended otherwise, or its terminal commit says so; nothing written
 --   unchanged        the run has ended so; nothing written
 --   written
 -- Raises    LG001
@@ -53,7 +53,8 @@ begin
   if not found then
     return row('not_found', null)::lockgate.update_run_status_result;
   end if;
-  v_outcome := lockgate.decide_run_transition(v_run.status, p_status);
+  v_outcome := lockgate.decide_run_transition(v_run.status,
+    case when v_session.terminal_run_id = p_run_id then v_session.terminal_status end, p_status);
   if v_outcome <> 'written' then
     return (v_outcome, v_run.status)::lockgate.update_run_status_result;
   end if;
