@@ -24,6 +24,9 @@ FOLDERS = [
     "clients",
     "drives",
     "cases",
+    "faults",
+    "storm",
+    "model",
 ]
 
 
