@@ -49,7 +49,7 @@ def _slow(seconds: float) -> dict[str, object]:
 
 @contextmanager
 def _reading(address: str, session_id: str) -> Iterator[list[str]]:
-    """Read a session's stream in the background until it ends; yields the lines so far."""
+    """Read a session's stream in the background until it ends; yields its lines, once there are."""
     lines: list[str] = []
 
     def read() -> None:
@@ -60,6 +60,7 @@ def _reading(address: str, session_id: str) -> Iterator[list[str]]:
 
     thread = threading.Thread(target=read)
     thread.start()
+    wait_until(lambda: lines, "the first line")
     yield lines
     thread.join(20)
     assert not thread.is_alive()
