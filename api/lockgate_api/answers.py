@@ -7,7 +7,7 @@ Source: reference/http.md 1.1, 4.3 and 12.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NoReturn, NotRequired, TypedDict
+from typing import Any, Literal, NoReturn, NotRequired, TypedDict
 
 import structlog
 from litestar import Response
@@ -16,6 +16,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.response.base import ASGIResponse
 from litestar.types import ASGIApp, Receive, Scope, Send
 
+from lockgate.codes import submit_cause
 from lockgate.errors import (
     EntryRefused,
     category,
@@ -26,23 +27,24 @@ from lockgate.errors import (
 )
 from lockgate.scrub import scrub
 from lockgate.strict_json import dumps
-from lockgate_api.front import AnyRequest
+from lockgate_api.front import AnyRequest, front_of
 
 OK = 200
 CREATED = 201
+BAD_REQUEST = 400
 INTERNAL = 500
 UNAVAILABLE = 503
-_BAD_REQUEST = 400
 _CONFLICT = 409
 
 JSON = "application/json"
 INTERNAL_SENTENCE = "Internal server error"
 UNCLASSIFIED = "framework_internal_error"
+INVALID_RESULT = "INVALID_RESULT"
 
 # First that applies: this list, then 503 for what a resend can cure, 409 for a state, and 500.
 STATUS_OF_CODE: Mapping[str, int] = MappingProxyType(
     {
-        "validation_error": _BAD_REQUEST,
+        "validation_error": BAD_REQUEST,
         "framework_agent_not_found": 404,
         "state_already_running": _CONFLICT,
         "state_run_start_conflict": _CONFLICT,
@@ -51,7 +53,10 @@ STATUS_OF_CODE: Mapping[str, int] = MappingProxyType(
         "state_request_key_conflict": _CONFLICT,
         "stream_failed": _CONFLICT,
         "NOT_FOUND": 404,
-        "INVALID_REQUEST": _BAD_REQUEST,
+        "unknown_tool_call": 404,
+        "invalid_payload": BAD_REQUEST,
+        INVALID_RESULT: BAD_REQUEST,
+        "INVALID_REQUEST": BAD_REQUEST,
         "UNAUTHORIZED": 401,
         "FORBIDDEN": 403,
         "RATE_LIMITED": 429,
@@ -88,9 +93,19 @@ class ErrorBody(TypedDict):
     field: NotRequired[str]
 
 
+class InvalidResultBody(TypedDict):
+    """A submitted result that the tool's output schema refuses: the call stays pending."""
+
+    error: str
+    code: Literal["INVALID_RESULT"]
+    toolName: str
+    toolCallId: str
+    issues: NotRequired[list[str]]
+
+
 _DESCRIPTIONS: Mapping[int, str] = MappingProxyType(
     {
-        _BAD_REQUEST: "The request is not of the form; `field` names the place.",
+        BAD_REQUEST: "The request is not of the form; `field` names the place.",
         401: "Credentials are missing or not valid.",
         403: "The host refuses the request.",
         404: "There is no such session, stream or agent type.",
@@ -112,8 +127,8 @@ def declared(*statuses: int) -> dict[int, ResponseSpec]:
     }
 
 
-READ_ERRORS = declared(_BAD_REQUEST, 401, 403, 404, INTERNAL, UNAVAILABLE)
-WRITE_ERRORS = declared(_BAD_REQUEST, 401, 403, 404, _CONFLICT, 413, INTERNAL, UNAVAILABLE)
+READ_ERRORS = declared(BAD_REQUEST, 401, 403, 404, INTERNAL, UNAVAILABLE)
+WRITE_ERRORS = declared(BAD_REQUEST, 401, 403, 404, _CONFLICT, 413, INTERNAL, UNAVAILABLE)
 
 
 class JsonAnswer(ASGIResponse):
@@ -157,7 +172,8 @@ def error_answer(error: BaseException) -> tuple[int, ErrorBody]:
     detail = error_detail(known)
     code, retryable = detail.get("code", UNCLASSIFIED), detail.get("retryable", False)
     body = ErrorBody(error=detail["message"], code=code, retryable=retryable)
-    cause = reject_cause(getattr(known, "cause", None))
+    named = getattr(known, "cause", None)
+    cause = reject_cause(named) or submit_cause(named)
     run_id, field = getattr(known, "run_id", None), getattr(known, "field", None)
     if cause is not None:
         body["cause"] = str(cause)
@@ -184,9 +200,13 @@ def on_error(request: AnyRequest, error: Exception) -> Response[Any]:
         body = ErrorBody(error=sentence, code=code, retryable=code == "RATE_LIMITED")
         headers = error.headers
     else:
-        response = getattr(find_known(error), "response", None)
+        known = find_known(error)
+        response = getattr(known, "response", None)
         if response is not None:
             return _Verbatim(verbatim(response, request))
+        if known is not None and getattr(known, "code", None) == INVALID_RESULT:
+            is_verbose = front_of(request).verbose_validation_errors
+            return _Verbatim(JsonAnswer(_refused_result(known, is_verbose), BAD_REQUEST))
         status, body = error_answer(error)
         _log_failure(status, body, error)
     content = dumps(body).encode()
@@ -217,6 +237,21 @@ def verbatim(response: Any, request: AnyRequest) -> ASGIApp:
     raise EntryRefused(
         "framework_hook_failed", "The host's response is none that can be sent", retryable=False
     )
+
+
+def _refused_result(error: BaseException, is_verbose: bool) -> InvalidResultBody:
+    """Say which call's result does not fit; what its tool asks of it only to who wants to know."""
+    detail: Mapping[str, Any] = getattr(error, "detail", {})
+    body = InvalidResultBody(
+        error=str(error),
+        code="INVALID_RESULT",
+        toolName=detail["toolName"],
+        toolCallId=detail["toolCallId"],
+    )
+    if is_verbose:
+        body["issues"] = [scrub(issue) for issue in detail["issues"]]
+        body["error"] = scrub(f"{error}: {'; '.join(detail['issues'])}")
+    return body
 
 
 class _Verbatim(Response[None]):

@@ -11,7 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from lockgate import RunHandle
+from lockgate.client_answers import Submitted
 from lockgate.errors import scrub_detail
+from lockgate.handle import Stop
 from lockgate.messages import read_history, ui_messages
 from lockgate.outcomes import (
     CreateSessionOutcome,
@@ -53,6 +55,25 @@ def session_body(answer: CreateSessionResult, agent_type: str) -> dict[str, Any]
     }
 
 
+def submit_body(submitted: Submitted) -> dict[str, Any]:
+    """Say whether an answer was stored, and which run goes on; or what stands already."""
+    said = {"status": submitted.status, "toolCallId": submitted.tool_call_id}
+    if submitted.status == "accepted":
+        return {**said, "runId": None if submitted.run_id is None else str(submitted.run_id)}
+    return {**said, **_given(approved=submitted.approved)}
+
+
+def stop_body(stop: Stop) -> dict[str, Any]:
+    """Say what a stop has done, and of which run."""
+    return {
+        "sessionId": stop.session_id,
+        "status": stop.status,
+        **_given(
+            runId=None if stop.run_id is None else str(stop.run_id), runStatus=stop.run_status
+        ),
+    }
+
+
 def status_body(answer: StatusResult) -> dict[str, Any]:
     """Say where a session stands."""
     return {
@@ -68,7 +89,9 @@ def status_body(answer: StatusResult) -> dict[str, Any]:
         "startSequence": answer.start_sequence,
         **_given(output=answer.output),
         **_failure("error", "errorDetail", answer.error_detail),
-        "awaitingToolCallIds": answer.awaiting_tool_call_ids,
+        "awaitingToolCallIds": (
+            [] if answer.run_status == "running" else answer.awaiting_tool_call_ids
+        ),
         "updatedAt": _timestamp(answer.updated_at),
     }
 
@@ -89,7 +112,7 @@ def snapshot_body(answer: SnapshotResult) -> dict[str, Any]:
         "epoch": answer.epoch,
         "timestamp": _timestamp(answer.read_at),
         "run": _run(answer),
-        "pending": [_pending(call, answer) for call in answer.calls if call["kind"] != "server"],
+        "pending": [_pending(call, answer) for call in answer.calls if _awaits(call, answer)],
         **_failure("error", "errorDetail", answer.error_detail),
         **_failure("streamError", "streamErrorDetail", final.get("errorDetail")),
     }
@@ -109,6 +132,16 @@ def _run(answer: SnapshotResult) -> dict[str, Any] | None:
             requestDigest=answer.request_digest,
         ),
     }
+
+
+def _awaits(call: Mapping[str, Any], answer: SnapshotResult) -> bool:
+    """Say whether a call takes an answer now: announced by its run's suspension, and undecided."""
+    return (
+        call["kind"] in ("client", "approval")
+        and call["status"] == "pending"
+        and call.get("approved") is None
+        and answer.run_status != "running"
+    )
 
 
 def _pending(call: Mapping[str, Any], answer: SnapshotResult) -> dict[str, Any]:

@@ -12,7 +12,15 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict  # pydantic wants this one below Python 3.12.
 
 from lockgate.requests import REQUEST_KEY_HEADER, REQUEST_KEY_PATTERN
-from lockgate_api.answers import JSON, OK, READ_ERRORS
+from lockgate_api.answers import (
+    BAD_REQUEST,
+    JSON,
+    OK,
+    READ_ERRORS,
+    WRITE_ERRORS,
+    ErrorBody,
+    InvalidResultBody,
+)
 
 Errors: TypeAlias = dict[int, ResponseSpec]
 
@@ -56,6 +64,31 @@ class StatusAnswer(TypedDict):
     updatedAt: str
 
 
+class SubmitAnswer(TypedDict):
+    """What became of an answer. `runId` is the run that goes on, null while others are awaited."""
+
+    status: Literal["accepted", "already_completed"]
+    toolCallId: str
+    runId: NotRequired[str | None]
+    approved: NotRequired[bool]
+
+
+class StopAnswer(TypedDict):
+    """What a stop has done: `stopping` ends the run at its next boundary."""
+
+    sessionId: str
+    status: Literal["stopping", "stopped", "not_running"]
+    runId: NotRequired[str]
+    runStatus: NotRequired[str]
+
+
+class UsageAnswer(TypedDict):
+    """What a session's runs have used, summed up."""
+
+    sessionId: str
+    rollup: dict[str, Any]
+
+
 class SnapshotRun(TypedDict):
     """The session's current run."""
 
@@ -77,7 +110,7 @@ class PendingCall(TypedDict):
     input: Any
     approvalId: NotRequired[str]
     runId: str
-    status: Literal["pending", "answered"]
+    status: Literal["pending"]
 
 
 class SnapshotAnswer(TypedDict):
@@ -170,6 +203,19 @@ REQUEST_KEY = (
     Parameter(REQUEST_KEY_HEADER, "header", _KEY, "The same request under it runs once."),
     Parameter("Idempotency-Key", "header", _TEXT, f"An alias of {REQUEST_KEY_HEADER}."),
 )
+WAIT = Parameter(
+    "wait", "query", Schema(type=OpenAPIType.BOOLEAN), "Answer once the run has settled."
+)
+_REFUSED: Any = ErrorBody | InvalidResultBody
+SUBMIT_ERRORS: Errors = {
+    **WRITE_ERRORS,
+    BAD_REQUEST: ResponseSpec(
+        _REFUSED,
+        generate_examples=False,
+        description="The answer is not of the form, or its tool refuses the result.",
+        media_type=JSON,
+    ),
+}
 CURSOR = (
     Parameter("fromSequence", "query", _TEXT, "The last sequence that the reader has."),
     Parameter("Last-Event-ID", "header", _TEXT, "The last event's id; it wins."),

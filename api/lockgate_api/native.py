@@ -5,6 +5,9 @@ A route reads what was sent, calls one verb of the runtime, and answers. It deci
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from litestar import Router, get, post
 from litestar.response.base import ASGIResponse
 
@@ -21,20 +24,39 @@ from lockgate_api.answers import (
     not_found,
 )
 from lockgate_api.auth import actor_of, admit, refuse_other_user
-from lockgate_api.bodies import entry_body, session_body, snapshot_body, status_body
+from lockgate_api.bodies import (
+    entry_body,
+    session_body,
+    snapshot_body,
+    status_body,
+    stop_body,
+    submit_body,
+)
 from lockgate_api.documents import (
     CURSOR,
     EVENTS,
     REQUEST_KEY,
+    SUBMIT_ERRORS,
+    WAIT,
     EntryAnswer,
     SessionAnswer,
     SnapshotAnswer,
     StatusAnswer,
+    StopAnswer,
+    SubmitAnswer,
+    UsageAnswer,
     answers,
     takes,
 )
 from lockgate_api.front import AnyRequest, front_of
-from lockgate_api.shapes import RESUME_BODY, RETRY_BODY, SESSION_BODY, START_BODY
+from lockgate_api.shapes import (
+    RESUME_BODY,
+    RETRY_BODY,
+    SESSION_BODY,
+    START_BODY,
+    STOP_BODY,
+    SUBMIT_BODY,
+)
 from lockgate_api.wire import (
     cursor_of,
     identity_of,
@@ -42,8 +64,11 @@ from lockgate_api.wire import (
     read_retry,
     read_session,
     read_start,
+    read_stop,
+    read_submit,
     request_key_of,
     session_id_of,
+    waits,
 )
 
 
@@ -141,6 +166,65 @@ async def _entered(request: AnyRequest, asked: EntryRequest, done: str) -> ASGIR
     return JsonAnswer(entry_body(handle, done))
 
 
+@post(
+    "/{session_id:str}/submit-tool-result",
+    status_code=OK,
+    responses=answers(SubmitAnswer, errors=SUBMIT_ERRORS),
+    operation_class=takes(SUBMIT_BODY),
+)
+async def submit_tool_result(request: AnyRequest) -> ASGIResponse:
+    """Answer a call that waits for it. The first answer counts; the last one of a batch goes on."""
+    session_id, front = session_id_of(request), front_of(request)
+    tool_call_id, answer = await read_submit(request, front, session_id)
+    submitted = await front.under_way.finish(
+        front.runtime.submit_tool_result(session_id, tool_call_id, answer, actor=actor_of(request))
+    )
+    return JsonAnswer(submit_body(submitted))
+
+
+@post(
+    "/{session_id:str}/interrupt",
+    status_code=OK,
+    responses=answers(StopAnswer, errors=WRITE_ERRORS),
+    operation_class=takes(STOP_BODY, WAIT),
+)
+async def interrupt(request: AnyRequest) -> ASGIResponse:
+    """Ask a run to end interrupted at its next boundary, to be resumed later."""
+    return await _stopped(request, front_of(request).runtime.interrupt)
+
+
+@post(
+    "/{session_id:str}/abort",
+    status_code=OK,
+    responses=answers(StopAnswer, errors=WRITE_ERRORS),
+    operation_class=takes(STOP_BODY, WAIT),
+)
+async def abort(request: AnyRequest) -> ASGIResponse:
+    """Ask a run to end failed, cancelled, at its next boundary."""
+    return await _stopped(request, front_of(request).runtime.abort)
+
+
+async def _stopped(request: AnyRequest, verb: Callable[..., Any]) -> ASGIResponse:
+    """Stop what was named; the stop stands, also where the client does not wait for the end."""
+    session_id, front, actor = session_id_of(request), front_of(request), actor_of(request)
+    has_to_wait = waits(request)
+    run_id, reason = await read_stop(request, front)
+    stop = await front.under_way.finish(verb(session_id, run_id=run_id, reason=reason, actor=actor))
+    if has_to_wait:
+        stop = await front.runtime.ended(stop, actor)
+    return JsonAnswer(stop_body(stop))
+
+
+@get("/{session_id:str}/usage", responses=answers(UsageAnswer))
+async def usage(request: AnyRequest) -> ASGIResponse:
+    """Sum up what a session's runs have used."""
+    session_id, runtime = session_id_of(request), front_of(request).runtime
+    rollup = await runtime.usage(session_id, actor=actor_of(request))
+    if rollup is None:
+        raise not_found()
+    return JsonAnswer({"sessionId": session_id, "rollup": rollup})
+
+
 @get("/{session_id:str}/status", responses=answers(StatusAnswer))
 async def status(request: AnyRequest) -> ASGIResponse:
     """Tell where a session stands."""
@@ -183,7 +267,19 @@ def native_routes() -> Router:
     """Return the routes, each behind `authenticate`."""
     return Router(
         "/sessions",
-        route_handlers=[create_session, start, resume, retry, status, snapshot, events],
+        route_handlers=[
+            create_session,
+            start,
+            resume,
+            retry,
+            submit_tool_result,
+            interrupt,
+            abort,
+            status,
+            snapshot,
+            usage,
+            events,
+        ],
         before_request=admit,
         tags=["sessions"],
     )

@@ -12,6 +12,7 @@ MAX_ID = 256  # characters of a session's or a user's id: indexed text
 MAX_AGENT_TYPE = 128  # characters, likewise
 MAX_LIST = 1_000  # messages of one entry, and parts of one message
 MAX_TAGS = 64
+RUN_ID = "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
 
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
@@ -161,7 +162,68 @@ class RetryBody(TypedDict):
     message: NotRequired[UserInput | None]
 
 
+class ResultBody(TypedDict):
+    """What a client tool gave: anything, null too."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    kind: Literal["client-tool-result"]
+    sessionId: NotRequired[Id | None]
+    toolCallId: Id
+    result: Any
+
+
+class FailedResultBody(TypedDict):
+    """Why a client gave no result."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    kind: Literal["client-tool-result"]
+    sessionId: NotRequired[Id | None]
+    toolCallId: Id
+    error: str
+
+
+class ApprovalBody(TypedDict):
+    """Whether a call may run."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    kind: Literal["approval-response"]
+    sessionId: NotRequired[Id | None]
+    toolCallId: Id
+    approvalId: Id
+    approved: bool
+    reason: NotRequired[str | None]
+
+
+def _answer(body: Any) -> str:
+    """Name the shape that a submit must have: of two that have one kind, by what they carry."""
+    if not isinstance(body, Mapping) or body.get("kind") != "approval-response":
+        return "~error" if isinstance(body, Mapping) and "error" in body else "~result"
+    return "~approval"
+
+
+SubmitBody = Annotated[
+    Annotated[ResultBody, Tag("~result")]
+    | Annotated[FailedResultBody, Tag("~error")]
+    | Annotated[ApprovalBody, Tag("~approval")],
+    Discriminator(_answer),
+]
+
+
+class StopBody(TypedDict):
+    """The body of POST interrupt and abort. Who may ask twice, or late, names the run."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    reason: NotRequired[str | None]
+    runId: NotRequired[Annotated[str, Field(pattern=RUN_ID)] | None]
+
+
 START_BODY = TypeAdapter(StartBody)
 RESUME_BODY = TypeAdapter(ResumeBody)
 RETRY_BODY = TypeAdapter(RetryBody)
 SESSION_BODY = TypeAdapter(SessionBody)
+SUBMIT_BODY: TypeAdapter[Any] = TypeAdapter(SubmitBody)
+STOP_BODY = TypeAdapter(StopBody)

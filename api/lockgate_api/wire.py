@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
+from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
 from lockgate import EntryRefused, parse_request_key
+from lockgate.client_answers import ToolAnswer, parse_answer
 from lockgate.requests import REQUEST_KEY_HEADER
 from lockgate.strict_json import BadJson, JsonValue, loads_body
 from lockgate_api.answers import too_large
@@ -25,6 +27,8 @@ from lockgate_api.shapes import (
     RETRY_BODY,
     SESSION_BODY,
     START_BODY,
+    STOP_BODY,
+    SUBMIT_BODY,
     ResumeBody,
     RetryBody,
     SessionBody,
@@ -49,10 +53,7 @@ async def read_start(request: AnyRequest, front: Front, session_id: str) -> Star
     if isinstance(value, dict) and "branch" in value:
         raise EntryRefused("framework_not_supported", "Branching a session is not supported")
     body = validated(START_BODY, value, front)
-    if body.get("sessionId") not in (None, session_id):
-        raise EntryRefused(
-            "validation_error", "Path and body name different sessions", field="sessionId"
-        )
+    _refuse_other_session(body.get("sessionId"), session_id)
     return body
 
 
@@ -64,6 +65,29 @@ async def read_resume(request: AnyRequest, front: Front) -> ResumeBody:
 async def read_retry(request: AnyRequest, front: Front) -> RetryBody:
     """Read a retry's body: which agent type, from where, and with which message."""
     return validated(RETRY_BODY, await read_json(request, front), front)
+
+
+async def read_submit(request: AnyRequest, front: Front, session_id: str) -> tuple[str, ToolAnswer]:
+    """Read a submit's body: which call, and its answer. One of no kind is invalid_payload."""
+    value = await read_json(request, front)
+    body = validated(SUBMIT_BODY, value, front, "invalid_payload")
+    _refuse_other_session(body.pop("sessionId", None), session_id)
+    return body.pop("toolCallId"), parse_answer(body)
+
+
+async def read_stop(request: AnyRequest, front: Front) -> tuple[UUID | None, str | None]:
+    """Read a stop's body: the run it is for, and why."""
+    body = validated(STOP_BODY, await read_json(request, front), front)
+    run_id = body.get("runId")
+    return None if run_id is None else UUID(run_id), body.get("reason")
+
+
+def waits(request: AnyRequest) -> bool:
+    """Say whether the answer is to wait for the run's end: the query's wait=true."""
+    said = request.query_params.get("wait", "false")
+    if said not in ("true", "false"):
+        raise EntryRefused("validation_error", "wait is true or false", field="wait")
+    return said == "true"
 
 
 async def read_session(request: AnyRequest, front: Front) -> SessionBody:
@@ -94,7 +118,9 @@ async def read_json(request: AnyRequest, front: Front) -> JsonValue:
         raise _bad_body(bad.field, bad.reason, front) from None
 
 
-def validated(adapter: TypeAdapter[Body], value: JsonValue, front: Front) -> Body:
+def validated(
+    adapter: TypeAdapter[Body], value: JsonValue, front: Front, code: str = "validation_error"
+) -> Body:
     """Hold a body to its shape, in one validation; unknown fields are refused."""
     try:
         return adapter.validate_python(value)
@@ -103,7 +129,7 @@ def validated(adapter: TypeAdapter[Body], value: JsonValue, front: Front) -> Bod
         places = [(_place(flaw["loc"], value, flaw["type"]), flaw["msg"]) for flaw in flaws]
     # Where a value may be of two shapes, the complaint that got deeper is about the one meant.
     field, reason = max(places, key=lambda place: place[0].count(".") + place[0].count("["))
-    raise _bad_body(field or None, reason, front) from None
+    raise _bad_body(field or None, reason, front, code) from None
 
 
 def session_id_of(request: AnyRequest) -> str:
@@ -189,9 +215,18 @@ async def _read_bytes(request: AnyRequest, limit: int) -> bytes:
             return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _bad_body(field: str | None, reason: str, front: Front) -> EntryRefused:
+def _refuse_other_session(named: str | None, session_id: str) -> None:
+    if named not in (None, session_id):
+        raise EntryRefused(
+            "validation_error", "Path and body name different sessions", field="sessionId"
+        )
+
+
+def _bad_body(
+    field: str | None, reason: str, front: Front, code: str = "validation_error"
+) -> EntryRefused:
     text = f"{BAD_BODY}: {reason}" if front.verbose_validation_errors else BAD_BODY
-    return EntryRefused("validation_error", text, field=field)
+    return EntryRefused(code, text, field=field)
 
 
 def _bad_key(reason: str) -> EntryRefused:

@@ -1,7 +1,8 @@
 """The tour: a Postgres, an API process and two workers, one of which is killed in its work.
 
-All of it is real: requests over HTTP, replies as server-sent events, a kill -9. It leaves nothing
-behind, and says so when something went another way than it should.
+All of it is real: requests over HTTP, replies as server-sent events, a kill -9, a payment that
+waits for an approval. It leaves nothing behind, and says so when something went another way than
+it should.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import json
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -20,17 +20,16 @@ import psycopg
 
 from lockgate_ops.children import Child, Children
 from lockgate_ops.demo_screen import Screen
+from lockgate_ops.demo_watch import STEPS, KilledRun, Ledger, require
 from lockgate_ops.embedded import temporary_postgres
-from lockgate_ops.refusals import FAILED, Refused
 
 LEASE_MS = 2_000  # short, so that nobody waits long; not so short that a busy machine misses it
 DRAIN_S = 1.0
-STEPS = 5
 STEP_S = 0.7  # long enough to be killed in, short enough to wait for
-KILL_AT_STEP = 3
 INTERRUPTED = 130
 QUESTION = "What happens to my message if a worker dies?"
-ATTEMPTS = "attempt is 1 at the start, and rises with each takeover and with the run's end"
+ATTEMPTS = """attempt is 1 at the start, and rises with each takeover, suspension and end
+an answered run is superseded by the run that goes on with it"""
 LEDGER = """select session_id, turn, agent_type, status, request_key, attempt, step_count as steps,
        round(extract(epoch from duration)::numeric, 1) as seconds
   from lockgate.run_ledger
@@ -73,7 +72,8 @@ class Tour:
         self._same_key(first)
         self._other_input()
         self._killed_worker()
-        self._screen.title("5", "The ledger, by SQL")
+        self._approval()
+        self._screen.title("6", "The ledger, by SQL")
         self._screen.note(LEDGER)
         self._screen.table(*self._ledger.read(LEDGER))
         self._screen.note(ATTEMPTS)
@@ -109,10 +109,44 @@ class Tour:
         script = [*([slow] * STEPS), {"say": "All steps are done."}]
         started = self._start("tour-2", "scripted", f"script: {json.dumps(script)}", "job-1").json()
         self._screen.note(f"200  status {started['status']}, run {started['runId']}")
-        watch = _KilledRun(self._screen, self._ledger, self._workers, self._names)
+        watch = KilledRun(self._screen, self._ledger, self._workers, self._names)
         for name, data in self._events(started):
             watch.see(name, data.get("chunk", data), started["runId"])
         watch.check()
+
+    def _approval(self) -> None:
+        self._screen.title("5", "A payment that waits for an approval, which comes over HTTP")
+        pay = {"calls": [{"tool": "pay", "args": {"amount": 40, "to": "Ada"}}]}
+        script = f"script: {json.dumps([pay, {'say': 'It is paid.'}])}"
+        started = self._start("tour-3", "scripted", script, "invoice-7").json()
+        asked: dict[str, Any] = {}
+        for name, data in self._events(started):
+            if name == "chunk" and data["chunk"]["type"] == "tool_approval_request":
+                asked = data["chunk"]
+                self._screen.note(f"tool_approval_request  pay {json.dumps(asked['input'])}")
+            elif name == "chunk":
+                started["startSequence"] = data["sequence"]
+            elif name == "end":
+                self._screen.note(f"end  status {data['status']}: rows wait, and no process does")
+        require(bool(asked), "no approval was asked for")
+        self._answer(asked, "accepted")
+        for name, data in self._events(started):
+            if name == "chunk" and data["chunk"]["type"] == "tool_end":
+                self._screen.note(f"tool_end  {json.dumps(data['chunk']['result'])}")
+            elif name == "end":
+                self._screen.note(f"end  status {data['status']}, output {data['output']!r}")
+        self._answer(asked, "already_completed")
+
+    def _answer(self, asked: dict[str, Any], status: str) -> None:
+        """Approve what was asked for; `status` is what the answer must say."""
+        self._screen.note('POST /sessions/tour-3/submit-tool-result   "approved": true')
+        named = {name: asked[name] for name in ("toolCallId", "approvalId")}
+        answer = self._client.post(
+            "/sessions/tour-3/submit-tool-result",
+            json={"kind": "approval-response", **named, "approved": True},
+        )
+        require(answer.json().get("status") == status, answer.text)
+        self._screen.note(f"200  {answer.text}")
 
     def _start(self, session_id: str, agent_type: str, message: str, key: str) -> httpx.Response:
         self._screen.note(f"POST /sessions/{session_id}/start   X-Helix-Request-Key: {key}")
@@ -136,78 +170,6 @@ class Tour:
                 elif field == "data":
                     yield name, json.loads(value)
         require(name == "end", f"the stream ended with {name!r}")
-
-
-class _KilledRun:
-    """Watches a run step by step, and kills the worker that drives it in the middle."""
-
-    def __init__(
-        self, screen: Screen, ledger: Ledger, workers: dict[str, Child], names: dict[str, str]
-    ) -> None:
-        self._screen = screen
-        self._ledger = ledger
-        self._workers = workers
-        self._names = names
-        self._driver = ""
-        self._killed_at = 0.0
-        self._done: list[int] = []
-
-    def see(self, name: str, chunk: dict[str, Any], run_id: str) -> None:
-        """See one event of the run's stream."""
-        kind = chunk.get("type") if name == "chunk" else name
-        if kind == "tool_start":
-            self._driver = self._ledger.owner(run_id) or self._driver
-            if chunk["step"] == KILL_AT_STEP and not self._killed_at:
-                self._kill()
-        elif kind == "stream_resync" and self._killed_at:
-            self._driver = self._ledger.owner(run_id) or self._driver
-            took = time.monotonic() - self._killed_at
-            self._screen.note(
-                f"{self._names[self._driver]} has taken the run over, {took:.1f} s after the kill, "
-                f"and goes on in step {KILL_AT_STEP}"
-            )
-        elif kind == "tool_end":
-            self._done.append(chunk["step"])
-            self._screen.note(
-                f"step {chunk['step']} of {STEPS} done by {self._names[self._driver]}"
-            )
-        elif kind == "end":
-            self._screen.note(f"end  status {chunk['status']}, output {chunk['output']!r}")
-
-    def check(self) -> None:
-        """Hold that the run went through, and that no step's result was made twice."""
-        require(bool(self._killed_at), "no worker was killed")
-        require(self._done == [*range(1, STEPS + 1)], f"steps came as {self._done}")
-        before = ", ".join(str(step) for step in range(1, KILL_AT_STEP))
-        self._screen.note(f"steps {before} were committed before the kill and not done again")
-
-    def _kill(self) -> None:
-        worker = self._workers[self._driver]
-        self._screen.note(
-            f"step {KILL_AT_STEP} has begun: kill -9 {worker.pid}, {self._names[self._driver]}, "
-            "which owns the run"
-        )
-        worker.kill()
-        self._killed_at = time.monotonic()
-
-
-class Ledger:
-    """The run ledger, read through SQL as anybody would."""
-
-    def __init__(self, conn: psycopg.Connection[tuple[Any, ...]]) -> None:
-        self._conn = conn
-
-    def read(self, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Return the names of a query's columns, and its rows."""
-        cursor = self._conn.execute(query.encode())
-        return [column.name for column in cursor.description or ()], cursor.fetchall()
-
-    def owner(self, run_id: str) -> str | None:
-        """Return the worker that drives a run now."""
-        row = self._conn.execute(
-            "select owner_id from lockgate.run_ledger where run_id = %s", [run_id]
-        ).fetchone()
-        return row[0] if row else None
 
 
 @contextmanager
@@ -240,12 +202,6 @@ def started(screen: Screen) -> Iterator[Tour]:
         ):
             yield Tour(screen, client, Ledger(conn), by_id)
         screen.step("stopping")
-
-
-def require(holds: bool, otherwise: str) -> None:
-    """Stop the tour where something went another way than it should."""
-    if not holds:
-        raise Refused(f"the tour met what it should not: {otherwise}", code=FAILED)
 
 
 def _interrupt(_number: int, _frame: object) -> None:

@@ -109,6 +109,13 @@ select r.tenant_id, r.session_id, r.run_id, call.part ->> 'toolCallId' as tool_c
        and p.part ->> 'toolCallId' = call.part ->> 'toolCallId'
   ) result on true
  where not lockgate.is_live(r.status) and call.part ->> 'type' = 'tool_call'
+   -- An approved call, and the step with it, has gone over to the run that goes on.
+   and not exists (
+     select from lockgate_store.tool_calls c
+       join lockgate_store.runs o on o.run_id = c.run_id
+      where c.tenant_id = m.tenant_id and c.session_id = m.session_id
+        and c.tool_call_id = call.part ->> 'toolCallId' and c.run_id <> r.run_id
+        and c.status in ('pending', 'answered') and lockgate.is_live(o.status))
  group by r.tenant_id, r.session_id, r.run_id, m.seq, call.part
 having count(result.seq) <> 1;
 
@@ -118,6 +125,50 @@ select c.tenant_id, c.session_id, c.run_id, c.tool_call_id, c.status
   left join lockgate_store.runs r
     on r.tenant_id = c.tenant_id and r.session_id = c.session_id and r.run_id = c.run_id
  where c.status in ('pending', 'answered') and lockgate.is_live(r.status) is not true;
+
+-- A suspended run waits for something, or has gone on.
+select r.tenant_id, r.session_id, r.run_id, r.status
+  from lockgate_store.runs r
+  join lockgate_store.sessions s
+    on s.tenant_id = r.tenant_id and s.session_id = r.session_id and s.current_run_id = r.run_id
+ where r.status in ('suspended_client_tool', 'suspended_awaiting_children')
+   and s.terminal_run_id is distinct from r.run_id
+   and not exists (
+     select from lockgate_store.tool_calls c
+      where c.tenant_id = r.tenant_id and c.session_id = r.session_id and c.run_id = r.run_id
+        and c.status = 'pending')
+   -- A store client suspends a run itself, whatever it waits for, and announces nothing.
+   and exists (
+     select from lockgate_store.stream_chunks b, unnest(b.chunks) u(chunk)
+      where b.tenant_id = r.tenant_id and b.session_id = r.session_id and b.run_id = r.run_id
+        and u.chunk ->> 'type' = 'run_paused');
+
+-- A sub-agent that a suspended run waits for is a child that has not ended.
+select c.tenant_id, c.session_id, c.run_id, c.tool_call_id, k.child_session_id, k.status
+  from lockgate_store.tool_calls c
+  join lockgate_store.runs r
+    on r.tenant_id = c.tenant_id and r.session_id = c.session_id and r.run_id = c.run_id
+  left join lockgate_store.children k
+    on k.tenant_id = c.tenant_id and k.session_id = c.session_id
+   and k.tool_call_id = c.tool_call_id
+ where c.kind = 'subagent' and c.status = 'pending' and r.status <> 'running'
+   and (k.child_session_id is null or k.ended_at is not null);
+
+-- A sub-agent that has ended is known to its parent.
+select k.tenant_id, k.session_id, k.child_session_id, s.status, r.status as run_status
+  from lockgate_store.children k
+  join lockgate_store.sessions s
+    on s.tenant_id = k.tenant_id and s.session_id = k.child_session_id
+  left join lockgate_store.runs r on r.run_id = s.current_run_id
+ where k.mode = 'subagent' and k.location = 'local' and k.ended_at is null
+   and (not lockgate.is_live(r.status) or r.run_id is null and s.status = 'failed');
+
+-- What was used belongs to a run that exists.
+select u.tenant_id, u.session_id, u.entry, u.run_id
+  from lockgate_store.usage u
+  left join lockgate_store.runs r
+    on r.tenant_id = u.tenant_id and r.session_id = u.session_id and r.run_id = u.run_id
+ where r.run_id is null;
 
 -- A stream is active exactly while its session's current run is running.
 select s.tenant_id, s.session_id, st.status, st.run_id, r.run_id as current_run_id,

@@ -1,14 +1,26 @@
 """Lockgate: a transactional session runtime for AI agents that lives in your own Postgres."""
 
+from lockgate.agent_hooks import AgentHookContext, AgentHooks
 from lockgate.agents import (
     Agent,
+    AgentContext,
     AgentRegistry,
     DriveFactoryContext,
-    Tool,
-    ToolContext,
+    LookupFactoryContext,
+    PersistentAgent,
+    StopContext,
+    UsageReadContext,
     define_agent,
-    tool,
 )
+from lockgate.children import sub_agent
+from lockgate.client_answers import (
+    ApprovalResponse,
+    ClientToolError,
+    ClientToolResult,
+    Submitted,
+    ToolAnswer,
+)
+from lockgate.definitions import Tool, ToolContext, tool
 from lockgate.errors import (
     AgentResolutionError,
     EntryRefused,
@@ -21,7 +33,8 @@ from lockgate.errors import (
     classify_entry_failure,
 )
 from lockgate.executor import Runtime
-from lockgate.handle import Executor, RunHandle, RunResult, SessionHandle
+from lockgate.forwarding import PeerAnswer, Submit, SubmitForwarder
+from lockgate.handle import Executor, RunHandle, RunResult, SessionHandle, Stop
 from lockgate.hooks import (
     AfterEntryContext,
     BeforeEntryContext,
@@ -32,6 +45,7 @@ from lockgate.hooks import (
     RunSettledContext,
 )
 from lockgate.proxy import ProxyExecutor, Sender, ignored_request_key_warner
+from lockgate.remote import ChildAddress, ChildHost, ChildStatus, RemoteChildren
 from lockgate.request_keys import plan_keyed_entry
 from lockgate.requests import (
     REQUEST_KEY_HEADER,
@@ -46,6 +60,7 @@ from lockgate.requests import (
     WithMessage,
     parse_request_key,
 )
+from lockgate.usage import SessionUsage, UsageStore
 
 __all__ = [
     "REQUEST_KEY_HEADER",
@@ -53,9 +68,18 @@ __all__ = [
     "Actor",
     "AfterEntryContext",
     "Agent",
+    "AgentContext",
+    "AgentHookContext",
+    "AgentHooks",
     "AgentRegistry",
     "AgentResolutionError",
+    "ApprovalResponse",
     "BeforeEntryContext",
+    "ChildAddress",
+    "ChildHost",
+    "ChildStatus",
+    "ClientToolError",
+    "ClientToolResult",
     "Continue",
     "DriveFactoryContext",
     "EntryRefused",
@@ -64,9 +88,13 @@ __all__ = [
     "Hooks",
     "Identity",
     "LockgateError",
+    "LookupFactoryContext",
     "Origin",
+    "PeerAnswer",
+    "PersistentAgent",
     "ProxyExecutor",
     "Refuse",
+    "RemoteChildren",
     "RequestAlreadyCompleted",
     "RequestKeyConflict",
     "Resume",
@@ -80,15 +108,25 @@ __all__ = [
     "Runtime",
     "Sender",
     "SessionHandle",
+    "SessionUsage",
     "Start",
+    "Stop",
+    "StopContext",
     "StoreUnavailable",
+    "Submit",
+    "SubmitForwarder",
+    "Submitted",
     "Tool",
+    "ToolAnswer",
     "ToolContext",
+    "UsageReadContext",
+    "UsageStore",
     "WithMessage",
     "classify_entry_failure",
     "define_agent",
     "ignored_request_key_warner",
     "parse_request_key",
     "plan_keyed_entry",
+    "sub_agent",
     "tool",
 ]

@@ -1,87 +1,57 @@
-"""Agents and tools as an application defines them, and the resolver that finds an agent by type."""
+"""Agents as an application defines them, and the resolver that finds one by its type."""
 
 from __future__ import annotations
 
-import inspect
-import warnings
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import math
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_type_hints
+from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, create_model
-
+from lockgate.agent_hooks import AgentHooks
+from lockgate.definitions import Tool
 from lockgate.errors import AgentResolutionError
 from lockgate.hooks import DriveKind, Identity
-from lockgate.models.protocol import Model, ToolSpec
+from lockgate.messages import Message
+from lockgate.models.protocol import Model
+from lockgate.remote import ChildHost
+from lockgate.schema import Schema, as_schema
 
 MAX_AGENT_TYPE = 128  # characters: the type is indexed text
+RETENTION_MS = 24 * 60 * 60 * 1_000  # a late duplicate of an answer is known for a day
+MAX_RETENTION_MS = 100 * 365 * RETENTION_MS  # what is longer could not be added to a date
 
 
 @dataclass(frozen=True, slots=True)
-class ToolContext:
-    """What a tool body is given: who calls, and the id to deduplicate on outside.
+class StopContext:
+    """What stop_when decides on, after a step whose calls all have their results."""
 
-    dedupe_id   the same for every try of this very call, also after a crash: run, step, ordinal
-    emit        put a custom chunk on the stream: emit(name, data)
-    """
-
-    session_id: str
-    run_id: str
-    tool_call_id: str
-    dedupe_id: str
-    identity: Identity
+    step: int
+    messages: Sequence[Message]
     state: Mapping[str, Any]
-    emit: Callable[[str, Any], Awaitable[None]]
+
+
+SystemPrompt: TypeAlias = str | Callable[[Mapping[str, Any]], str] | None
+StopWhen: TypeAlias = Callable[[StopContext], bool | Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool that runs on the server. `arguments` validates what the model wrote."""
+class PersistentAgent:
+    """An agent that may live on beside its parent's runs, as a companion.
 
-    name: str
-    description: str
-    arguments: type[BaseModel]
-    execute: Callable[..., Any]
-    takes_context: bool
-
-    def spec(self) -> ToolSpec:
-        """Return what a model is told of it."""
-        return ToolSpec(self.name, self.description, self.arguments.model_json_schema())
-
-
-def tool(function: Callable[..., Any]) -> Tool:
-    """Make a tool of a typed function: name, docstring and signature are what the model sees.
-
-    A parameter annotated ToolContext is filled in by the drive and not shown to the model. A plain
-    function may block: it runs off the event loop.
-    Errors  TypeError: *args, **kwargs, or a name that pydantic keeps for itself
+    agent  or the type of one that is registered, here or at `host`
+    mode   blocking: a call that spawns it waits for what it finds; background: it answers at once
+    host   where its sessions live, if not here
     """
-    hints = get_type_hints(function, include_extras=True)
-    fields: dict[str, Any] = {}
-    takes_context = False
-    for name, parameter in inspect.signature(function).parameters.items():
-        if hints.get(name) is ToolContext:
-            takes_context = True
-            continue
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or (
-            name.startswith(("_", "model_"))
-        ):
-            raise TypeError(f"tool {function.__name__!r}: the model cannot be shown {name!r}")
-        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
-        fields[name] = (hints.get(name, Any), default)
-    with warnings.catch_warnings():
-        # `schema` and `json` are good names for arguments, whatever pydantic once called so.
-        warnings.filterwarnings("ignore", message=".*shadows an attribute.*")
-        arguments = create_model(
-            f"{function.__name__}_arguments", __config__=ConfigDict(extra="forbid"), **fields
-        )
-    return Tool(
-        name=function.__name__,
-        description=inspect.getdoc(function) or "",
-        arguments=arguments,
-        execute=function,
-        takes_context=takes_context,
-    )
+
+    agent: Agent | str
+    mode: Literal["blocking", "background"] = "background"
+    description: str = ""
+    host: ChildHost | None = None
+
+    @property
+    def agent_type(self) -> str:
+        """The type by which a parent's model names it."""
+        return self.agent if isinstance(self.agent, str) else self.agent.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,38 +60,89 @@ class Agent:
 
     name: str
     model: Model | str
-    system_prompt: str | Callable[[Mapping[str, Any]], str] | None = None
+    system_prompt: SystemPrompt = None
     tools: tuple[Tool, ...] = ()
     description: str = ""
-    max_steps: int = 50
+    max_steps: float = 50
     settings: Mapping[str, Any] = field(default_factory=dict)
+    output_schema: Schema | None = None
+    state_schema: Schema | None = None
+    stop_when: StopWhen | None = None
+    hooks: tuple[AgentHooks, ...] = ()
+    persistent_agents: tuple[PersistentAgent, ...] = ()
+    completed_tombstone_retention_ms: int = RETENTION_MS
 
 
 def define_agent(
     name: str,
     *,
     model: Model | str,
-    system_prompt: str | Callable[[Mapping[str, Any]], str] | None = None,
+    system_prompt: SystemPrompt = None,
     tools: Iterable[Tool] = (),
     description: str = "",
-    max_steps: int = 50,
+    max_steps: float = 50,
     settings: Mapping[str, Any] | None = None,
+    output_schema: Any = None,
+    state_schema: Any = None,
+    stop_when: StopWhen | None = None,
+    hooks: AgentHooks | None = None,
+    persistent_agents: Iterable[PersistentAgent] = (),
+    completed_tombstone_retention_ms: float = RETENTION_MS,
 ) -> Agent:
     """Define an agent.
 
     model           a Model, or a string such as `openai:gpt-4.1` (extra `llm`)
     system_prompt   a text, or a function of the session's state
-    max_steps       at least 1: a run that needs more ends failed
+    max_steps       at least 1, math.inf for no cap: with an output schema a run that needs more is
+                    made to finish once, without one it ends failed
+    output_schema   what a run's output must look like: a type of pydantic or a JSON Schema, of an
+                    object. The model is offered `__finish__` then
+    state_schema    what a tool's update_state must leave behind, in the same two forms
+    stop_when       asked after each step that ran tools, before the cap: True ends the run
+    persistent_agents
+                    agents that its model may spawn as companions; one that is called as a tool, to
+                    run to its end, is a tool of `sub_agent`
+    completed_tombstone_retention_ms
+                    how long a late duplicate of an answer is still known; 0 is not at all
     Errors          ValueError: an empty or overlong name, two tools of one name, a bad max_steps
+                    or retention, a schema that is none
     """
-    given = tuple(tools)
-    if not 1 <= len(name) <= MAX_AGENT_TYPE:
+    return _checked(
+        Agent(
+            name=name,
+            model=model,
+            system_prompt=system_prompt,
+            tools=tuple(tools),
+            description=description,
+            max_steps=max_steps,
+            settings=dict(settings or {}),
+            output_schema=as_schema(output_schema),
+            state_schema=as_schema(state_schema),
+            stop_when=stop_when,
+            hooks=() if hooks is None else (hooks,),
+            persistent_agents=tuple(persistent_agents),
+            completed_tombstone_retention_ms=_milliseconds(completed_tombstone_retention_ms),
+        )
+    )
+
+
+def _checked(agent: Agent) -> Agent:
+    if not 1 <= len(agent.name) <= MAX_AGENT_TYPE:
         raise ValueError(f"an agent's name has 1 to {MAX_AGENT_TYPE} characters")
-    if len({each.name for each in given}) < len(given):
-        raise ValueError(f"agent {name!r} has two tools of one name")
-    if max_steps < 1:
-        raise ValueError("max_steps is at least 1")
-    return Agent(name, model, system_prompt, given, description, max_steps, dict(settings or {}))
+    if len({each.name for each in agent.tools}) < len(agent.tools):
+        raise ValueError(f"agent {agent.name!r} has two tools of one name")
+    most = agent.max_steps
+    if not (most == math.inf or (most >= 1 and most == int(most))):
+        raise ValueError("max_steps is a whole number, at least 1, or infinite")
+    if agent.output_schema is not None and not agent.output_schema.is_of_an_object:
+        raise ValueError("an output schema describes an object")
+    return agent
+
+
+def _milliseconds(retention: float) -> int:
+    if isinstance(retention, bool) or not math.isfinite(retention) or retention < 0:
+        raise ValueError("completed_tombstone_retention_ms is finite and at least 0")
+    return min(int(retention), MAX_RETENTION_MS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +158,32 @@ class DriveFactoryContext:
     purpose: Literal["drive"] = "drive"
 
 
-AgentFactory: TypeAlias = Callable[[DriveFactoryContext], Agent | Awaitable[Agent]]
-AgentResolver: TypeAlias = Callable[[DriveFactoryContext], Agent | Awaitable[Agent]]
+@dataclass(frozen=True, slots=True)
+class LookupFactoryContext:
+    """What a resolver is told when an agent is only looked at: nothing is driven, no run id."""
+
+    env: Any
+    session_id: str
+    identity: Identity
+    agent_type: str
+    reason: Literal["submit_validation", "retention"] = "submit_validation"
+    purpose: Literal["lookup"] = "lookup"
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReadContext:
+    """What a usage-store factory is told when usage is only read, or the store only looked for."""
+
+    env: Any
+    session_id: str
+    identity: Identity
+    purpose: Literal["usage_read"] = "usage_read"
+
+
+# Narrow on `purpose` before you read `run_id`.
+AgentContext: TypeAlias = DriveFactoryContext | LookupFactoryContext
+AgentFactory: TypeAlias = Callable[[AgentContext], Agent | Awaitable[Agent]]
+AgentResolver: TypeAlias = Callable[[AgentContext], Agent | Awaitable[Agent]]
 
 
 class AgentRegistry:
@@ -167,7 +212,7 @@ class AgentRegistry:
         """Return the agent if it needs no factory."""
         return self._defined.get(agent_type)
 
-    def __call__(self, context: DriveFactoryContext) -> Agent | Awaitable[Agent]:
+    def __call__(self, context: AgentContext) -> Agent | Awaitable[Agent]:
         """Resolve a type, as an AgentResolver does."""
         agent = self._defined.get(context.agent_type)
         if agent is not None:

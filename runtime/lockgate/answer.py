@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, assert_never
 
+from lockgate.call_outcomes import (
+    PlanSubmitResult,
+    RequestStopOutcome,
+    RequestStopResult,
+    SubmitOutcome,
+    SubmitResult,
+)
+from lockgate.codes import SubmitCause
 from lockgate.errors import (
     EntryRefused,
     RequestAlreadyCompleted,
@@ -80,6 +88,59 @@ def session_made(answer: CreateSessionResult) -> CreateSessionResult:
             raise agent_type_mismatch()
         case CreateSessionOutcome.IDENTITY_MISMATCH:
             raise identity_mismatch(field)
+        case _:
+            assert_never(answer.outcome)
+
+
+SUBMITTED = (SubmitOutcome.ACCEPTED, SubmitOutcome.ALREADY_COMPLETED)
+
+
+def submit_refused(answer: PlanSubmitResult | SubmitResult) -> EntryRefused:
+    """Return the error that a submit's refusal is; nothing was written by it."""
+    match answer.outcome:
+        case SubmitOutcome.INVALID_REQUEST:
+            field = str((answer.detail or {}).get("field", "")) or None
+            return EntryRefused("invalid_payload", "Not an answer to a tool call", field=field)
+        case SubmitOutcome.UNKNOWN_TOOL_CALL:
+            return EntryRefused("unknown_tool_call", "There is no such tool call")
+        case SubmitOutcome.NOT_PENDING_YET:
+            return EntryRefused(
+                "state_not_resumable",
+                "The tool call does not wait for an answer yet",
+                retryable=True,
+                cause=SubmitCause.NOT_PENDING_YET,
+            )
+        case SubmitOutcome.RUN_ENDED:
+            return EntryRefused(
+                "state_not_resumable",
+                "The run of the tool call is over",
+                cause=SubmitCause.RUN_ENDED,
+                run_id=answer.call_run_id,
+            )
+        case SubmitOutcome.KIND_MISMATCH:
+            return EntryRefused("validation_error", "The tool call takes another kind of answer")
+        case SubmitOutcome.ACCEPTED | SubmitOutcome.ALREADY_COMPLETED:
+            raise AssertionError("a stored answer is no refusal")
+        case _:
+            assert_never(answer.outcome)
+
+
+def stop_heard(answer: RequestStopResult, kind: str) -> bool:
+    """Say whether a stop stands on the run; raise what it means where none could.
+
+    A paused session takes no interrupt, and of an abort it writes nothing: nothing runs there.
+    """
+    match answer.outcome:
+        case RequestStopOutcome.STOPPING:
+            return True
+        case RequestStopOutcome.NOT_RUNNING:
+            return False
+        case RequestStopOutcome.PAUSED:
+            if kind == "interrupt":
+                raise EntryRefused("validation_error", "The session is paused: nothing runs in it")
+            return False
+        case RequestStopOutcome.SESSION_NOT_FOUND:
+            raise session_not_found()
         case _:
             assert_never(answer.outcome)
 

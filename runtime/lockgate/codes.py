@@ -77,6 +77,13 @@ class RejectCause(StrEnum):
     SESSION_STATUS_CHANGED = "session_status_changed"
 
 
+class SubmitCause(StrEnum):
+    """Why a submit met a call that takes no answer, `state_not_resumable`: the closed list."""
+
+    NOT_PENDING_YET = "not_pending_yet"
+    RUN_ENDED = "run_ended"
+
+
 def category(code: str) -> str:
     """Take the family of a code: its prefix up to the first underscore."""
     return code.partition("_")[0]
@@ -85,3 +92,8 @@ def category(code: str) -> str:
 def reject_cause(text: object) -> RejectCause | None:
     """Parse a stranger's word; one outside the closed list is none, and is not sent on."""
     return next((cause for cause in RejectCause if cause == text), None)
+
+
+def submit_cause(text: object) -> SubmitCause | None:
+    """Parse a stranger's word, as reject_cause does."""
+    return next((cause for cause in SubmitCause if cause == text), None)

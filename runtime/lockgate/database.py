@@ -107,8 +107,9 @@ class Database:
         """Call a rule, and once more after weather.
 
         A rule called so may be called again when its outcome is unknown: it knows its own repeat by
-        an id chosen before (run, attempt and sequence, step and ordinal). Two answer a repeat less
-        exactly: create_session says `existing`, and claim_settlements leases what comes next.
+        an id chosen before (run, attempt and sequence, step and ordinal). Three answer a repeat
+        less exactly: create_session says `existing`, submit_tool_result `already_completed`, and
+        claim_settlements leases what comes next.
         Errors  RuleBroken; StoreUnavailable once the tries are used up
         """
         unknown = False

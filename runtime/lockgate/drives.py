@@ -16,9 +16,11 @@ from uuid import UUID
 import structlog
 from dbos import DBOS
 
-from lockgate.attempt import Attempt, End, Surroundings
+from lockgate.attempt import Attempt
 from lockgate.errors import LockgateError, RuleBroken, RunSuperseded, error_detail
+from lockgate.finishing import End
 from lockgate.rules import recovery, runs, steps
+from lockgate.scope import Surroundings
 from lockgate.stream_writer import StreamWriter
 from lockgate.strict_json import dumps
 from lockgate.worker_outcomes import ClaimRunOutcome
@@ -38,7 +40,7 @@ class Active:
 class Driver:
     """What a worker gives to its drives.
 
-    end       finish_run as a DBOS transactional step
+    end       finish_run or suspend_run as a DBOS transactional step
     slots     how many drives this worker takes at once
     kick      starts what waits in the queue, once a slot is free
     draining  set once this worker takes no more
@@ -89,7 +91,12 @@ class Driver:
         self.active[drive_id] = Active(run, attempt.writer)
         try:
             end = await attempt.run()
-            return await self._finish(run, claim.attempt, end)
+            answer = await self._finish(run, claim.attempt, end)
+            if answer["outcome"] == "finished":
+                attempt.tell_end(end)
+            if "runId" in answer or claim.parent_session_id is not None:
+                self.kick()  # a continuation, or a parent's, may have been started by this commit
+            return answer
         finally:
             del self.active[drive_id]
             await attempt.writer.close()
@@ -124,7 +131,10 @@ class Driver:
                 log.warning("drain.failed", error=error_detail(error))
 
     async def _finish(self, run: dict[str, Any], attempt: int, end: End) -> dict[str, Any]:
+        if end.status == "suspended":
+            return await self.end("suspend_run", **run, attempt=attempt, step=end.step)
         return await self.end(
+            "finish_run",
             **run,
             attempt=attempt,
             status=end.status,

@@ -187,7 +187,7 @@ class _Call:
         A session that never had a run records why its first entry failed, unless it was refused
         by the host's own response.
         """
-        identity = _identity(plan["identity"])
+        identity = Identity.told(plan["identity"])
         try:
             await materialize(self.entry.host, self._context(identity))
             await self._before_entry(identity)
@@ -240,13 +240,3 @@ class _Call:
             acting_user_id=self.actor.user_id,
             tenant_id=self.actor.tenant_id,
         )
-
-
-def _identity(given: dict[str, Any]) -> Identity:
-    return Identity(
-        user_id=given["userId"],
-        tags=tuple(given["tags"]),
-        metadata=given["metadata"],
-        parent_session_id=given["parentSessionId"],
-        root_session_id=given["rootSessionId"],
-    )

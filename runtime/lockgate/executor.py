@@ -11,13 +11,14 @@ import structlog
 
 from lockgate.agents import Agent, AgentRegistry, AgentResolver
 from lockgate.answer import agent_type_mismatch, session_made
+from lockgate.client_answers import Submitted, ToolAnswer, parse_answer
 from lockgate.entry import Entry
 from lockgate.errors import error_detail
+from lockgate.forwarding import SubmitForwarder
 from lockgate.handle import RunHandle, SessionHandle
 from lockgate.hooks import Hooks, Origin
 from lockgate.host import ConcurrentEntry, Host
 from lockgate.outcomes import CreateSessionResult, EntryOutcome
-from lockgate.reads import Reads
 from lockgate.requests import (
     TRUSTED,
     Actor,
@@ -31,12 +32,15 @@ from lockgate.requests import (
     parse_resume_options,
 )
 from lockgate.rules import sessions
+from lockgate.stops import Stops
 from lockgate.strict_json import dumps
+from lockgate.submits import Submits
+from lockgate.usage import UsageStoreFactory
 
 log = structlog.get_logger(__name__)
 
 
-class Runtime(Reads):
+class Runtime(Stops):
     """Lockgate for an application: its agents, its hooks, and the verbs of a session.
 
     agents                       agents, or a resolver that finds one by its type
@@ -44,6 +48,9 @@ class Runtime(Reads):
     env                          any value; every hook and factory is given it
     concurrent_entry             'reject', or 'interrupt_previous': the last message wins
     concurrent_entry_timeout_ms  how long an entry waits at most
+    usage_store                  makes the store of a session's usage, plain or async, for a drive
+                                 or to read; without it usage is kept in rows of our own
+    submit_forwarder             sends on a submit for a session that another host owns
     """
 
     supports_request_key = True
@@ -57,6 +64,8 @@ class Runtime(Reads):
         concurrent_entry: ConcurrentEntry = "reject",
         concurrent_entry_timeout_ms: int = 30_000,
         dispatch_limit_ms: int = 30_000,
+        usage_store: UsageStoreFactory | None = None,
+        submit_forwarder: SubmitForwarder | None = None,
     ) -> None:
         super().__init__(
             Host(
@@ -66,9 +75,19 @@ class Runtime(Reads):
                 concurrent_entry=concurrent_entry,
                 concurrent_entry_timeout_ms=concurrent_entry_timeout_ms,
                 dispatch_limit_ms=dispatch_limit_ms,
+                usage_store=usage_store,
+                submit_forwarder=submit_forwarder,
             )
         )
         self.kick: Callable[[], None] | None = None
+        self._cancellable: set[asyncio.Task[None]] = set()
+
+    async def close(self) -> None:
+        """Close the pool. What cancels a run from now on is not heard any more."""
+        for task in self._cancellable:
+            task.cancel()
+        await asyncio.gather(*self._cancellable, return_exceptions=True)
+        await super().close()
 
     async def start(
         self,
@@ -87,7 +106,8 @@ class Runtime(Reads):
 
         request_key  1 to 128 characters of [A-Za-z0-9._:-]: the same request under it runs once
         run_id       chosen by the caller, so that a repeat of this very call is a no-op
-        cancelled    once it is set, the entry is refused framework_cancelled instead of committed
+        cancelled    once it is set, the entry is refused framework_cancelled instead of committed;
+                     after the commit an abort is recorded on its run
         …            state, user_id, tags, metadata, parent_session_id, root_session_id
         Errors       EntryRefused and its kinds; StoreUnavailable; RuleBroken
         Source       design section 6.1
@@ -143,6 +163,32 @@ class Runtime(Reads):
         request = Retry(session_id, agent_type, checkpoint_id, message, request_key=request_key)
         return await self._enter(request, actor, origin, run_id, cancelled)
 
+    async def submit_tool_result(
+        self,
+        session_id: str,
+        tool_call_id: str,
+        answer: ToolAnswer | Mapping[str, Any],
+        *,
+        actor: Actor = TRUSTED,
+    ) -> Submitted:
+        """Store the answer to a call that waits for it; the last one of a batch starts a run.
+
+        session_id  of the call, or of the root session it belongs to
+        answer      ClientToolResult, ClientToolError or ApprovalResponse, or a mapping as the wire
+                    spells them. The first one counts; a later one answers already_completed
+        Errors      EntryRefused: invalid_payload, unknown_tool_call, state_not_resumable with cause
+                    not_pending_yet (retryable) or run_ended, validation_error for another kind of
+                    answer; what materializing the agent raises; INVALID_RESULT for a result that
+                    the tool's output schema refuses; transport_error of another host's.
+                    StoreUnavailable: to submit again is safe, whatever it knows of the commit
+        Source      reference/http.md 7.3
+        """
+        submitted = await Submits(self.host, self.database).submit(
+            session_id, tool_call_id, parse_answer(answer), actor
+        )
+        self.hurry()  # a repeat too: what the first one was told may be lost, and its hurry with it
+        return submitted
+
     async def get_handle(
         self, session_id: str, agent_type: str, *, actor: Actor = TRUSTED
     ) -> SessionHandle | None:
@@ -175,9 +221,19 @@ class Runtime(Reads):
         attached = answer.outcome is EntryOutcome.ATTACHED
         if not attached:  # a replayed start's first hurry may be lost
             self.hurry()
+            self._heed(cancelled, request.session_id, answer.run_id, actor)
         return self._handle(
             request.session_id, answer.run_id, answer.start_sequence, attached, actor
         )
+
+    def _heed(
+        self, cancelled: asyncio.Event | None, session_id: str, run_id: UUID, actor: Actor
+    ) -> None:
+        """Abort a run of our own starting, should its caller cancel it before it has settled."""
+        if cancelled is not None:
+            task = asyncio.create_task(self.abort_once(cancelled, session_id, run_id, actor))
+            self._cancellable.add(task)
+            task.add_done_callback(self._cancellable.discard)
 
     def _handle(
         self,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
+from lockgate.client_answers import Submitted, ToolAnswer
 from lockgate.hooks import Origin
 from lockgate.requests import TRUSTED, Actor, Continue, ResumeOptions, UserInput
 from lockgate.streams import CaughtUp, Chunk, Idle, StreamEvent
@@ -28,6 +29,22 @@ class RunResult:
     error_detail: Mapping[str, Any] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """What a stop has done.
+
+    status      stopping: it stands on the run, which ends at its next boundary. stopped: that was
+                waited for. not_running: nothing was written
+    run_id      the run that is meant; None where the session has none
+    run_status  how it stands, once it has settled
+    """
+
+    session_id: str
+    status: Literal["stopping", "stopped", "not_running"]
+    run_id: UUID | None
+    run_status: str | None = None
+
+
 class RunReads(Protocol):
     """What a handle asks of the runtime that made it."""
 
@@ -40,6 +57,24 @@ class RunReads(Protocol):
     async def settled(
         self, session_id: str, run_id: UUID, actor: Actor = TRUSTED
     ) -> RunResult | None: ...
+    async def interrupt(
+        self,
+        session_id: str,
+        *,
+        run_id: UUID | None = None,
+        reason: str | None = None,
+        wait: bool = False,
+        actor: Actor = TRUSTED,
+    ) -> Stop: ...
+    async def abort(
+        self,
+        session_id: str,
+        *,
+        run_id: UUID | None = None,
+        reason: str | None = None,
+        wait: bool = False,
+        actor: Actor = TRUSTED,
+    ) -> Stop: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +114,24 @@ class RunHandle:
         """
         return await self._runtime.result(self.session_id, self.run_id, actor=self.actor)
 
+    async def interrupt(self, reason: str | None = None, *, wait: bool = False) -> Stop:
+        """Ask this very run to end interrupted; a later one of the session is left alone.
+
+        Errors  as Runtime.interrupt
+        """
+        return await self._runtime.interrupt(
+            self.session_id, run_id=self.run_id, reason=reason, wait=wait, actor=self.actor
+        )
+
+    async def abort(self, reason: str | None = None, *, wait: bool = False) -> Stop:
+        """Ask this very run to end failed, framework_cancelled. Errors  as Runtime.abort."""
+        return await self._runtime.abort(
+            self.session_id, run_id=self.run_id, reason=reason, wait=wait, actor=self.actor
+        )
+
 
 class Executor(Protocol):
-    """What takes entries: a runtime, or a wrapper around one.
+    """What takes entries, answers and stops: a runtime, or a wrapper around one.
 
     One that records request keys says `supports_request_key = True`, and then a repeat of a key
     attaches, replays or is refused typed. Absent means false, so it is read with getattr.
@@ -128,6 +178,35 @@ class Executor(Protocol):
         cancelled: asyncio.Event | None = None,
     ) -> RunHandle: ...
 
+    async def submit_tool_result(
+        self,
+        session_id: str,
+        tool_call_id: str,
+        answer: ToolAnswer | Mapping[str, Any],
+        *,
+        actor: Actor = TRUSTED,
+    ) -> Submitted: ...
+
+    async def interrupt(
+        self,
+        session_id: str,
+        *,
+        run_id: UUID | None = None,
+        reason: str | None = None,
+        wait: bool = False,
+        actor: Actor = TRUSTED,
+    ) -> Stop: ...
+
+    async def abort(
+        self,
+        session_id: str,
+        *,
+        run_id: UUID | None = None,
+        reason: str | None = None,
+        wait: bool = False,
+        actor: Actor = TRUSTED,
+    ) -> Stop: ...
+
 
 @dataclass(frozen=True, slots=True)
 class SessionHandle:
@@ -157,4 +236,25 @@ class SessionHandle:
         """
         return await self._executor.resume(
             self.session_id, self.agent_type, options, request_key=request_key, actor=self.actor
+        )
+
+    async def interrupt(self, reason: str | None = None, *, wait: bool = False) -> Stop:
+        """Ask the run that the session had when it was found to end interrupted.
+
+        A later one is left alone; where the session had none, nothing is written.
+        Errors  as Runtime.interrupt
+        """
+        return await self._stop(self._executor.interrupt, reason, wait)
+
+    async def abort(self, reason: str | None = None, *, wait: bool = False) -> Stop:
+        """Ask it to end failed, framework_cancelled. Errors  as Runtime.abort."""
+        return await self._stop(self._executor.abort, reason, wait)
+
+    async def _stop(
+        self, verb: Callable[..., Awaitable[Stop]], reason: str | None, wait: bool
+    ) -> Stop:
+        if self.run is None:  # Named by none, a stop would mean whichever run came since.
+            return Stop(self.session_id, "not_running", None)
+        return await verb(
+            self.session_id, run_id=self.run_id, reason=reason, wait=wait, actor=self.actor
         )

@@ -30,6 +30,17 @@ class Identity:
     parent_session_id: str | None = None
     root_session_id: str | None = None
 
+    @classmethod
+    def told(cls, given: Mapping[str, Any]) -> Identity:
+        """Return the identity that a rule tells."""
+        return cls(
+            user_id=given["userId"],
+            tags=tuple(given["tags"]),
+            metadata=given["metadata"],
+            parent_session_id=given["parentSessionId"],
+            root_session_id=given["rootSessionId"],
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from lockgate.agents import AgentRegistry, AgentResolver
+from lockgate.forwarding import SubmitForwarder
 from lockgate.hooks import Hooks
+from lockgate.usage import UsageStoreFactory
 
 ConcurrentEntry: TypeAlias = Literal["reject", "interrupt_previous"]
 
@@ -21,6 +23,8 @@ class Host:
     concurrent_entry_timeout_ms  how long an entry waits: for the session's row, and for a run
                                  that it has interrupted
     dispatch_limit_ms            how long a run that nobody alive serves still counts as executing
+    usage_store                  makes a session's usage store; None keeps usage in our own rows
+    submit_forwarder             sends on a submit that is for another host's session
     """
 
     agents: AgentResolver = field(default_factory=AgentRegistry)
@@ -29,3 +33,5 @@ class Host:
     concurrent_entry: ConcurrentEntry = "reject"
     concurrent_entry_timeout_ms: int = 30_000
     dispatch_limit_ms: int = 30_000
+    usage_store: UsageStoreFactory | None = None
+    submit_forwarder: SubmitForwarder | None = None

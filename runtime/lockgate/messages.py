@@ -24,7 +24,7 @@ class Part(TypedDict, total=False):
     file         mediaType, url, filename?
     thinking     text
     tool_call    toolCallId, toolName, input
-    tool_result  toolCallId, toolName, success, result or error, reason?
+    tool_result  toolCallId, toolName, success, result or error, reason?, code?
     output       output: the structured value that ended the run
     """
 
@@ -40,6 +40,7 @@ class Part(TypedDict, total=False):
     result: JsonValue
     error: JsonValue
     reason: str
+    code: str
     output: JsonValue
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 
 from lockgate.chunks import ChunkMaker
+from lockgate.definitions import FINISH
 from lockgate.messages import Part
 from lockgate.models.protocol import (
     Call,
@@ -39,7 +40,7 @@ class Reply:
 
     content: list[Part] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
-    outputs: list[Any] = field(default_factory=list)
+    usage: dict[str, int] = field(default_factory=dict)
 
     def say(self, kind: str, text: str) -> None:
         """Add text to the last part of its kind, or begin one."""
@@ -80,6 +81,8 @@ class ModelCall:
         self._writer = writer
         self._chunks = chunks
         self._step = request.step
+        # The calls whose arguments readers see grow; those of `__finish__` become the output.
+        self._shown: set[str] = set()
         self.reply = Reply()
 
     async def run(self, resync: dict[str, Any]) -> Reply:
@@ -107,6 +110,7 @@ class ModelCall:
                 if isinstance(event, Finished):
                     await self._say(text.rest())
                     await self._think(thought.rest(), done=False)
+                    self.reply.usage = dict(event.usage)
                     return self.reply
                 await self._take(event, text, thought)
         finally:
@@ -120,16 +124,16 @@ class ModelCall:
                 await self._say(text.clean(event.text))
             case ThinkingDelta():
                 await self._think(thought.clean(event.text), done=event.done)
-            case CallStart() if len(event.id) <= MAX_ANNOUNCED:
+            case CallStart() if len(event.id) <= MAX_ANNOUNCED and event.tool != FINISH:
+                self._shown.add(event.id)
                 await self._writer.put(self._chunks.call_start(self._step, event.id, event.tool))
-            case CallDelta() if len(event.id) <= MAX_ANNOUNCED:
+            case CallDelta() if event.id in self._shown:
                 delta = str(storable(event.text))
                 await self._writer.put(self._chunks.call_delta(self._step, event.id, delta))
             case Call():
                 self.reply.calls.append(event)
             case Output():
                 value = storable(event.value)
-                self.reply.outputs.append(value)
                 self.reply.content.append({"type": "output", "output": value})
                 await self._writer.put(self._chunks.chunk("output", self._step, output=value))
 

@@ -7,7 +7,8 @@ from typing import Any, assert_never
 
 import structlog
 
-from lockgate.handle import Executor, RunHandle
+from lockgate.client_answers import Submitted
+from lockgate.handle import Executor, RunHandle, Stop
 from lockgate.hooks import Origin
 from lockgate.requests import TRUSTED, Actor, EntryRequest, Resume, Retry, Start
 
@@ -38,7 +39,7 @@ def ignored_request_key_warner(runtime_name: str) -> Callable[[str | None], None
 
 
 class ProxyExecutor:
-    """Passes every entry on to another executor: override a verb to trace or to route it.
+    """Passes every verb on to another executor: override one to trace or to route it.
 
     What the other one declares and gives back is passed on too: whether it records request keys,
     and each handle as it is, with its `attached`.
@@ -63,6 +64,18 @@ class ProxyExecutor:
     async def retry(self, *args: Any, **given: Any) -> RunHandle:
         """Retry as the other one does."""
         return await self.inner.retry(*args, **given)
+
+    async def submit_tool_result(self, *args: Any, **given: Any) -> Submitted:
+        """Answer a call as the other one does."""
+        return await self.inner.submit_tool_result(*args, **given)
+
+    async def interrupt(self, *args: Any, **given: Any) -> Stop:
+        """Interrupt as the other one does."""
+        return await self.inner.interrupt(*args, **given)
+
+    async def abort(self, *args: Any, **given: Any) -> Stop:
+        """Abort as the other one does."""
+        return await self.inner.abort(*args, **given)
 
 
 class Sender:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Self, TypeVar
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Self, TypeVar
 from uuid import UUID
 
+from lockgate.agents import UsageReadContext
 from lockgate.answer import session_not_found
 from lockgate.database import POOL_SIZE, Database
+from lockgate.errors import EntryRefused
 from lockgate.handle import RunResult
+from lockgate.hooks import Identity
 from lockgate.host import Host
 from lockgate.labels import RUN_STATUSES, SESSION_STATUSES, STREAM_STATUSES, known
 from lockgate.outcomes import SnapshotResult, StatusResult
 from lockgate.requests import TRUSTED, Actor
-from lockgate.rules import runs, sessions
+from lockgate.rules import runs, sessions, usage
 from lockgate.streams import END_ALONE, Reader, StreamEvent, Watcher, woken
+from lockgate.usage import SessionUsage, store_from
 
 Answer = TypeVar("Answer", StatusResult, SnapshotResult)
 
@@ -78,6 +82,35 @@ class Reads:
             tenant_id=actor.tenant_id,
         )
         return None if answer.session_id is None else _understood(answer)
+
+    async def usage(self, session_id: str, *, actor: Actor = TRUSTED) -> Mapping[str, Any] | None:
+        """Sum up what a session's runs have used; None where there is no session.
+
+        Errors  EntryRefused framework_usage_store_unavailable, with a store of the application's
+        """
+        answer = await self.database.call(
+            usage.usage_rollup,
+            session_id=session_id,
+            acting_user_id=actor.user_id,
+            tenant_id=actor.tenant_id,
+        )
+        if answer.rollup is None or answer.identity is None:
+            return None
+        identity = Identity.told(answer.identity)
+        store = await store_from(
+            self.host.usage_store, UsageReadContext(self.host.env, session_id, identity)
+        )
+        return answer.rollup if store is None else await store.rollup()
+
+    def session_usage(self, session_id: str, *, actor: Actor = TRUSTED) -> SessionUsage:
+        """Return the built-in usage store, bound to a session.
+
+        Errors  EntryRefused framework_not_supported where the application has a store of its own:
+                usage is never kept in two places
+        """
+        if self.host.usage_store is not None:
+            raise EntryRefused("framework_not_supported", "Usage is kept in the host's own store")
+        return SessionUsage(self.database.call, session_id, actor)
 
     def follow(
         self,

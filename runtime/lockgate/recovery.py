@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import structlog
@@ -11,10 +12,13 @@ from lockgate.errors import error_detail
 from lockgate.rules import recovery as rules
 from lockgate.rules import sessions
 from lockgate.strict_json import dumps
-from lockgate.worker_outcomes import RequeueRunOutcome, SweepFinding
+from lockgate.worker_outcomes import ContinueSessionOutcome, RequeueRunOutcome, SweepFinding
 
 log = structlog.get_logger(__name__)
 
+# Our own rules leave no paused session that waits for nothing, and to ask looks at each that is
+# paused: a tenth of a second where there are 100,000.
+PAUSED_EVERY_S = 30.0
 NEVER_RAN = {
     "message": "The session never had a run",
     "code": "framework_internal_error",
@@ -23,7 +27,7 @@ NEVER_RAN = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sweeper:
     """Acts on what a sweep finds, one finding after the other, for one worker."""
 
@@ -32,50 +36,61 @@ class Sweeper:
     max_attempts: int = 5
     dispatch_limit_ms: int = 30_000
     first_run_limit_ms: int = 300_000
+    _paused_due_at: float = 0.0
 
     async def sweep(self) -> int:
-        """Sweep once; returns how many runs were handed over. One bad session stops no other."""
+        """Sweep once; returns how many drives were enqueued. One bad session stops no other."""
+        with_paused = time.monotonic() >= self._paused_due_at
         findings = await self.database.call(
             rules.sweep,
             worker_id=self.worker_id,
             dispatch_limit_ms=self.dispatch_limit_ms,
             first_run_limit_ms=self.first_run_limit_ms,
+            with_paused=with_paused,
         )
-        requeued = 0
+        if with_paused:
+            self._paused_due_at = time.monotonic() + PAUSED_EVERY_S
+        enqueued = 0
         for finding in findings:
             try:
-                requeued += await self._act(finding)
+                enqueued += await self._act(finding)
             except Exception as error:  # noqa: BLE001 - the next sweep finds it again.
                 log.error(
                     "sweep.finding_failed", finding=finding.finding, error=error_detail(error)
                 )
-        return requeued
+        return enqueued
 
     async def _act(self, finding: SweepFinding) -> bool:
         """Call the rule a finding leads to; it judges the whole condition again."""
-        if finding.run_id is None or finding.drive_id is None:
+        named = {"session_id": finding.session_id, "tenant_id": finding.tenant_id}
+        if finding.finding == "first_run_overdue":
             await self.database.call(
-                sessions.fail_session_without_run,
-                session_id=finding.session_id,
-                error_detail=dumps(NEVER_RAN),
-                tenant_id=finding.tenant_id,
+                sessions.fail_session_without_run, error_detail=dumps(NEVER_RAN), **named
             )
             return False
-        answer = await self.database.call(
+        if finding.finding == "batch_complete":
+            continued = await self.database.call(rules.continue_session, **named)
+            self._tell(finding, continued.outcome)
+            return continued.outcome is ContinueSessionOutcome.CONTINUED
+        assert finding.run_id is not None
+        assert finding.drive_id is not None
+        requeued = await self.database.call(
             rules.requeue_run,
-            session_id=finding.session_id,
             run_id=finding.run_id,
             drive_id=finding.drive_id,
             finding=finding.finding,
             worker_id=self.worker_id,
             max_attempts=self.max_attempts,
-            tenant_id=finding.tenant_id,
+            **named,
         )
+        self._tell(finding, requeued.outcome)
+        return requeued.outcome is RequeueRunOutcome.REQUEUED
+
+    def _tell(self, finding: SweepFinding, outcome: str) -> None:
         log.info(
             "sweep.acted",
             finding=finding.finding,
-            outcome=str(answer.outcome),
+            outcome=str(outcome),
             session_id=finding.session_id,
             run_id=str(finding.run_id),
         )
-        return answer.outcome is RequeueRunOutcome.REQUEUED

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Protocol, TypeVar
 from uuid import UUID
 
+from lockgate.chunks import is_too_large
 from lockgate.database import Database
 from lockgate.errors import LockgateError, RunSuperseded
 from lockgate.rules import streams as rules
@@ -14,8 +16,21 @@ from lockgate.streams import Key
 from lockgate.worker_outcomes import AppendChunksOutcome, StepOutcome, StepResult
 
 BATCH = 32  # chunks in one commit at most
-MAX_CHUNK = 1024 * 1024  # characters of its JSON, which is ASCII
 BATCH_WAIT_S = 0.03  # how long the first chunk of a batch waits for others
+
+
+class Answer(Protocol):
+    """What each rule of an attempt answers; the outcome `fenced` says that the attempt is over."""
+
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def head_sequence(self) -> int | None: ...
+    @property
+    def stop_kind(self) -> str | None: ...
+
+
+Answered = TypeVar("Answered", bound=Answer)
 
 
 class ChunkTooLarge(LockgateError):
@@ -58,7 +73,7 @@ class StreamWriter:
     async def put(self, chunk: str) -> None:
         """Put one chunk on the stream, soon. Errors  ChunkTooLarge; RunSuperseded"""
         self._raise_failure()
-        if len(chunk) > MAX_CHUNK:
+        if is_too_large(chunk):
             raise ChunkTooLarge
         self._pending.append(chunk)
         if len(self._pending) >= BATCH:
@@ -74,10 +89,13 @@ class StreamWriter:
 
     async def _drain(self) -> None:
         async with self._writing():
-            while self._pending:
-                batch = self._pending[:BATCH]
-                await self._append(batch)
-                del self._pending[: len(batch)]
+            await self._append_pending()
+
+    async def _append_pending(self) -> None:
+        while self._pending:
+            batch = self._pending[:BATCH]
+            await self._append(batch)
+            del self._pending[: len(batch)]
 
     async def check(self) -> None:
         """Ask whether the attempt still stands; raise RunSuperseded where it does not."""
@@ -115,6 +133,22 @@ class StreamWriter:
                 raise RunSuperseded
             del self._pending[: len(chunks)]
             self._moved(answer.head_sequence, answer.stop_kind)
+            return answer
+
+    async def beside(self, rule: Callable[[], Awaitable[Answered]]) -> Answered:
+        """Call a rule that takes no chunks of ours but may write its own, after those put before.
+
+        Errors  RunSuperseded when the attempt is over
+        """
+        return await asyncio.shield(self._beside(rule))
+
+    async def _beside(self, rule: Callable[[], Awaitable[Answered]]) -> Answered:
+        async with self._writing():
+            await self._append_pending()
+            answer = await rule()
+            if answer.outcome == StepOutcome.FENCED:
+                raise RunSuperseded
+            self._moved(answer.head_sequence or self._head, answer.stop_kind)
             return answer
 
     def _moved(self, head: int, stop_kind: str | None) -> None:

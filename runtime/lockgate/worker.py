@@ -19,7 +19,6 @@ import structlog
 from dbos import DBOS, DBOSConfig, Queue
 
 from lockgate import drives
-from lockgate.attempt import Surroundings
 from lockgate.ending import SERIALIZER, EndStep, sqlalchemy_url
 from lockgate.errors import error_detail
 from lockgate.executor import Runtime
@@ -27,6 +26,7 @@ from lockgate.heartbeat import Heartbeat
 from lockgate.kick import Kicker
 from lockgate.recovery import Sweeper
 from lockgate.rules import recovery as rules
+from lockgate.scope import Surroundings
 from lockgate.settlement import HookDelivery
 
 QUEUE = "lockgate_drives"
@@ -71,6 +71,13 @@ class Worker:
         self._end: EndStep | None = None
         self._kicker: Kicker | None = None
         self._driver: drives.Driver | None = None
+        self._sweeper = Sweeper(
+            database=runtime.database,
+            worker_id=self.worker_id,
+            max_attempts=self.settings.max_attempts,
+            dispatch_limit_ms=runtime.host.dispatch_limit_ms,
+            first_run_limit_ms=self.settings.first_run_limit_ms,
+        )
 
     async def start(self) -> None:
         """Beat, launch DBOS on this loop, and take drives.
@@ -97,6 +104,7 @@ class Worker:
                 database=self._runtime.database,
                 may_begin=self._may_begin,
                 tell=self._runtime.watcher.tell,
+                hurry=self._runtime.hurry,
                 background=self._background,
             ),
             worker_id=self.worker_id,
@@ -184,14 +192,7 @@ class Worker:
             await asyncio.sleep(every_s)
 
     async def _sweep(self) -> None:
-        sweeper = Sweeper(
-            database=self._runtime.database,
-            worker_id=self.worker_id,
-            max_attempts=self.settings.max_attempts,
-            dispatch_limit_ms=self._runtime.host.dispatch_limit_ms,
-            first_run_limit_ms=self.settings.first_run_limit_ms,
-        )
-        if await sweeper.sweep():
+        if await self._sweeper.sweep():
             self._runtime.hurry()
 
     async def _deliver(self) -> None:

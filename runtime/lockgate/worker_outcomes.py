@@ -48,6 +48,7 @@ class ClaimRunResult:
     calls: list[dict[str, JsonValue]]
     head_sequence: int
     stop_kind: str | None
+    lost_attempts: int
 
 
 class StepOutcome(StrEnum):
@@ -62,6 +63,54 @@ class StepResult:
     head_sequence: int
     stop_kind: str | None
     calls: list[dict[str, JsonValue]]
+
+
+class SuspendRunOutcome(StrEnum):
+    FENCED = "fenced"
+    ENDED = "ended"
+    CONTINUED = "continued"
+    SUSPENDED = "suspended"
+
+
+@dataclass(frozen=True, slots=True)
+class SuspendRunResult:
+    outcome: SuspendRunOutcome
+    run_status: str | None
+    run_id: UUID | None
+
+
+class StartChildOutcome(StrEnum):
+    FENCED = "fenced"
+    REPEATED = "repeated"
+    NAME_TAKEN = "name_taken"
+    STARTED = "started"
+
+
+@dataclass(frozen=True, slots=True)
+class StartChildResult:
+    outcome: StartChildOutcome
+    child_session_id: str | None
+    child_run_id: UUID | None
+    status: str | None
+    head_sequence: int | None
+    stop_kind: str | None
+
+
+class AwaitChildOutcome(StrEnum):
+    FENCED = "fenced"
+    CHILD_NOT_FOUND = "child_not_found"
+    REPEATED = "repeated"
+    ENDED = "ended"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitChildResult:
+    outcome: AwaitChildOutcome
+    child_session_id: str | None
+    status: str | None
+    head_sequence: int | None
+    stop_kind: str | None
 
 
 class FinishRunOutcome(StrEnum):
@@ -108,6 +157,18 @@ class RequeueRunResult:
     run_status: str | None
     attempt: int | None
     next_at: datetime | None
+
+
+class ContinueSessionOutcome(StrEnum):
+    SESSION_NOT_FOUND = "session_not_found"
+    STALE = "stale"
+    CONTINUED = "continued"
+
+
+@dataclass(frozen=True, slots=True)
+class ContinueSessionResult:
+    outcome: ContinueSessionOutcome
+    run_id: UUID | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,14 @@ begin
       'get_current_run', 'get_run_by_request_key', 'list_runs', 'list_messages',
       'list_checkpoints', 'list_sessions', 'delete_session',
       'commit_run_start', 'commit_terminal', 'update_run_status', 'close_stream',
-      'claim_run', 'commit_reply', 'commit_result', 'commit_step', 'finish_run',
-      'heartbeat', 'sweep', 'requeue_run', 'list_stops', 'wake_workers', 'listen_for_drives',
+      'submit_tool_result', 'plan_submit', 'interrupt', 'abort', 'list_children', 'usage_rollup',
+      'record_usage_entries', 'list_usage_entries',
+      'claim_run', 'begin_call', 'commit_reply', 'commit_result', 'commit_step', 'suspend_run',
+      'finish_run',
+      'start_child', 'record_remote_child', 'await_child', 'list_ancestors',
+      'record_child_running', 'end_remote_child',
+      'heartbeat', 'sweep', 'requeue_run', 'continue_session', 'list_stops',
+      'wake_workers', 'listen_for_drives',
       'claim_settlements', 'mark_delivered', 'drive_version', 'check_installation'
     ] loop
       execute format('grant execute on function lockgate.%I to %I', v_name, v_runtime);

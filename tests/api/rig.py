@@ -26,14 +26,25 @@ BODIES: dict[str, Any] = {
     "/sessions/s1/start": GOOD,
     "/sessions/s1/resume": {"agentType": AGENT, "options": {"mode": "continue"}},
     "/sessions/s1/retry": {"agentType": AGENT},
+    "/sessions/s1/submit-tool-result": {
+        "kind": "client-tool-result",
+        "toolCallId": "call-1",
+        "result": None,
+    },
+    "/sessions/s1/interrupt": {},
+    "/sessions/s1/abort": {},
 }
 ROUTES = [
     ("POST", "/sessions"),
     ("POST", "/sessions/s1/start"),
     ("POST", "/sessions/s1/resume"),
     ("POST", "/sessions/s1/retry"),
+    ("POST", "/sessions/s1/submit-tool-result"),
+    ("POST", "/sessions/s1/interrupt"),
+    ("POST", "/sessions/s1/abort"),
     ("GET", "/sessions/s1/status"),
     ("GET", "/sessions/s1/snapshot"),
+    ("GET", "/sessions/s1/usage"),
     ("GET", "/sessions/s1/sse"),
 ]
 

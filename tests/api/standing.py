@@ -8,6 +8,7 @@ import httpx
 
 from tests.api.rig import Api
 from tests.support.door import AGENT, Door, Drive, tool
+from tests.support.suspensions import delegated, subagent
 
 CONTINUE = {"mode": "continue"}
 
@@ -90,8 +91,12 @@ def awaiting(api: Api, db: Door) -> UUID:
 
 
 def awaiting_children(api: Api, db: Door) -> UUID:
-    executing(api, db)
-    return _stands(db, "suspended_awaiting_children", "paused")
+    """A suspended run that waits for a sub-agent, which has not ended."""
+    drive = executing(api, db)
+    drive.reply(2, "", subagent("call-b"))
+    delegated(db, drive, "call-b")
+    assert drive.suspend(2).run_status == "suspended_awaiting_children"
+    return drive.run_id
 
 
 def never_run(api: Api, db: Door) -> None:

@@ -128,6 +128,9 @@ def test_hooks_of_the_composition_root_are_called(make_unread: MakeApi) -> None:
     assert told == ["up", "down"]
 
 
+OUR_BODIES = ("Error", "InvalidResult")
+
+
 def document(api: Api) -> Any:
     answer = api.get("/schema/openapi.json")
     assert answer.status_code == 200
@@ -143,16 +146,22 @@ def test_the_document_declares_our_error_body_everywhere(unread: Api) -> None:
         "/sessions/{session_id}/start",
         "/sessions/{session_id}/resume",
         "/sessions/{session_id}/retry",
+        "/sessions/{session_id}/submit-tool-result",
+        "/sessions/{session_id}/interrupt",
+        "/sessions/{session_id}/abort",
         "/sessions/{session_id}/status",
         "/sessions/{session_id}/snapshot",
+        "/sessions/{session_id}/usage",
         "/sessions/{session_id}/sse",
     }
-    for path in said["paths"].values():
-        for operation in path.values():
+    ours, of_a_submit = ({"$ref": f"#/components/schemas/{name}Body"} for name in OUR_BODIES)
+    for path, operations in said["paths"].items():
+        for operation in operations.values():
             for status, response in operation["responses"].items():
                 if status >= "400":
                     schema = response["content"]["application/json"]["schema"]
-                    assert schema == {"$ref": "#/components/schemas/ErrorBody"}
+                    is_submit = path.endswith("submit-tool-result") and status == "400"
+                    assert schema == ({"oneOf": [ours, of_a_submit]} if is_submit else ours)
     body = said["components"]["schemas"]["ErrorBody"]
     assert set(body["properties"]) == {"error", "code", "retryable", "cause", "runId", "field"}
     assert set(body["required"]) == {"error", "code", "retryable"}
@@ -177,6 +186,14 @@ def test_the_document_says_what_a_route_reads(unread: Api) -> None:
         {"mode", "message"},
         {"mode", "checkpointId"},
     ]
+    submit = paths["/sessions/{session_id}/submit-tool-result"]["post"]["requestBody"]["content"]
+    assert [set(shape["required"]) for shape in submit["application/json"]["schema"]["oneOf"]] == [
+        {"kind", "toolCallId", "result"},
+        {"kind", "toolCallId", "error"},
+        {"kind", "toolCallId", "approvalId", "approved"},
+    ]
+    stop = paths["/sessions/{session_id}/abort"]["post"]
+    assert ("query", "wait") in {(p["in"], p["name"]) for p in stop["parameters"]}
     sse = paths["/sessions/{session_id}/sse"]["get"]
     assert list(sse["responses"]["200"]["content"]) == ["text/event-stream"]
     assert set(paths["/sessions"]["post"]["responses"]) >= {"200", "201", "409", "413"}

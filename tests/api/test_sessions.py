@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lockgate import AgentRegistry, BeforeEntryContext, DriveFactoryContext, Hooks, Refuse
+from lockgate import AgentContext, AgentRegistry, BeforeEntryContext, Hooks, Refuse
 from tests.api.conftest import MakeApi
 from tests.api.rig import Api, agent, as_user, error
 from tests.api.test_start_refusals import IDENTITY, OTHER
@@ -94,7 +94,7 @@ class Flaky:
     def __init__(self) -> None:
         self.breaks: Any = True
 
-    def __call__(self, context: DriveFactoryContext) -> Any:
+    def __call__(self, context: AgentContext) -> Any:
         if callable(self.breaks):
             self.breaks()
         if self.breaks:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lockgate import AgentRegistry, BeforeEntryContext, DriveFactoryContext, EntryRefused, Hooks
+from lockgate import AgentContext, AgentRegistry, BeforeEntryContext, EntryRefused, Hooks
 from lockgate.rules import entries
 from tests.api.conftest import MakeApi
 from tests.api.rig import Api, agent, as_user, error, refuse
@@ -87,7 +87,7 @@ class Permanent(Exception):
 def test_a_resolver_that_raises_is_typed(
     make_api: MakeApi, db: Door, raised: Exception, status: int, retryable: bool
 ) -> None:
-    def factory(context: DriveFactoryContext) -> Any:
+    def factory(context: AgentContext) -> Any:
         raise raised
 
     registry = AgentRegistry()

@@ -15,6 +15,7 @@ from tests.support.cluster import Database
 from tests.support.crew import Member
 from tests.support.door import Door
 from tests.support.fault_proxy import Proxy, proxy_to
+from tests.support.histories import refused
 from tests.support.scene import Scene, scene_of
 from tests.support.stage import Stage
 
@@ -48,6 +49,11 @@ class Pair:
         messages = [m for m in self.door.messages(session_id) if m.role == "user"]
         return ["".join(part["text"] for part in m.content) for m in messages]
 
+    def kept(self) -> dict[str, list[str]]:
+        """Return all that is stored but the streams: a word may still be on its way to one."""
+        stored = self.scene.stored()
+        return {table: rows for table, rows in stored.items() if "stream" not in table}
+
     def _count(self, table: str, session_id: str) -> int:
         query = f"select count(*) as n from lockgate_store.{table} where session_id = %s"
         return int(self.door.row(query, session_id).n)
@@ -60,9 +66,14 @@ def wait_less() -> None:
 
 @pytest.fixture
 def scene(clean_database: Database, tmp_path: Path) -> Iterator[Scene]:
-    """A database, the rules, a stage, and a crew that is nobody yet."""
+    """A database, the rules, a stage, and a crew that is nobody yet.
+
+    Whatever a test leaves in a history, the strictest provider takes it.
+    """
     with scene_of(clean_database, tmp_path) as scene:
         yield scene
+        scene.crew.close()
+        assert refused(scene.door) == []
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""S39: streams eat the connection pool. Left: a submit while they are open."""
+"""S39: streams eat the connection pool."""
 
 import socket
 import time
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from tests.cases.conftest import Pair
 from tests.support.clients import Reader, clients_of
 from tests.support.proves import case
-from tests.support.scene import Scene
+from tests.support.scene import Scene, call
 
 POOL = 5
 OWN = (
@@ -32,6 +32,8 @@ def test_eighty_open_streams_hold_no_connection(scene: Scene) -> None:
     members = (front, back)
     with clients_of(*(member.ready() for member in members)) as (a, b), ExitStack() as stack:
         pair = Pair(a, b, members, scene)
+        pair.a.started("paused", {"calls": [call("pick")]}, {"say": "Done."})
+        (pick,) = pair.a.pending("paused")
         for number in range(40):
             pair.a.started(f"s{number}", {"say": "A long @hold:end call."})
         pair.stage.seen("waits", 40, gate="end")
@@ -45,6 +47,7 @@ def test_eighty_open_streams_hold_no_connection(scene: Scene) -> None:
         assert pair.a.start("other", {"say": "Hello."}).status_code == 200
         assert len(pair.a.snapshot("s1")["messages"]) == 1
         assert pair.a.status("s2")["isExecuting"] is True
+        assert pair.a.submit("paused", pick, result="red").json()["status"] == "accepted"
         assert time.monotonic() - began < 1
         opened = {row.state: row.n for row in pair.door.rows(OWN, others)}
         assert sum(opened.values()) <= POOL

@@ -1,4 +1,4 @@
-"""S45: NaN and Infinity from tools. Left: a client that submits them."""
+"""S45: NaN and Infinity from tools, and from clients that submit them."""
 
 import json
 from typing import NoReturn
@@ -40,3 +40,20 @@ def test_an_odd_number_in_a_body_is_refused(split: Pair) -> None:
         assert (answer.status_code, answer.json()["code"]) == (400, "validation_error"), word
         strict(answer.content)
     assert split.runs("s1") == 0
+
+
+@case(45)
+def test_an_odd_number_in_an_answer_is_refused_and_the_call_stays_pending(split: Pair) -> None:
+    split.a.started("s1", {"calls": [call("pick")]}, {"say": "Done."})
+    (pick,) = split.a.pending("s1")
+    before = split.scene.stored()
+    for word in ("NaN", "Infinity", "-Infinity", "1e400"):
+        body = (
+            f'{{"kind":"client-tool-result","toolCallId":"{pick["toolCallId"]}","result":{word}}}'
+        )
+        answer = split.a.http.post("/sessions/s1/submit-tool-result", content=body.encode())
+        assert (answer.status_code, answer.json()["code"]) == (400, "validation_error"), word
+        strict(answer.content)
+    assert split.scene.stored() == before
+    assert split.a.submit("s1", pick, result={"ok": 1}).json()["status"] == "accepted"
+    assert split.a.settled("s1")["output"] == "Done."

@@ -5,6 +5,7 @@ import string
 
 from tests.cases.conftest import Pair
 from tests.support.proves import case
+from tests.support.scene import call
 
 WORD = string.ascii_letters + string.digits
 
@@ -48,3 +49,27 @@ def test_an_id_that_a_model_made_never_fails_a_run(split: Pair) -> None:
     assert len(set(ids)) == 5
     assert ids[4] == "short"
     assert max(map(len, ids)) <= 256
+
+
+@case(48)
+def test_a_call_under_an_id_of_ours_is_answered_by_it(split: Pair) -> None:
+    made = [noise(3_000), noise(10_000), "short"]
+    calls = [{"id": each, **call("pick")} for each in made]
+    split.a.started("s1", {"calls": calls}, {"say": "Done."})
+    asked = split.a.pending("s1", 3)
+    assert max(len(each["toolCallId"]) for each in asked) <= 256
+    assert asked[2]["toolCallId"] == "short"
+    for each in made[:2]:
+        answer = split.a.submit("s1", {"toolCallId": each}, result="red")
+        assert (answer.status_code, answer.json()["code"]) == (400, "invalid_payload")
+        assert each[:40] not in answer.text
+    for number, shown_call in enumerate(asked):
+        assert split.a.submit("s1", shown_call, result=number).json()["status"] == "accepted"
+    assert split.a.settled("s1")["output"] == "Done."
+    shown = [
+        part
+        for message in split.a.snapshot("s1")["messages"]
+        for part in message["parts"]
+        if part["type"] == "dynamic-tool"
+    ]
+    assert [part["output"] for part in shown] == [0, 1, 2]

@@ -19,7 +19,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 import lockgate_sql
-from lockgate import outcomes, worker_outcomes
+from lockgate import call_outcomes, outcomes, worker_outcomes
 from tests.support.catalogue import Function, composites, enums, functions
 from tests.support.cluster import Cluster, LentDatabase
 
@@ -57,10 +57,10 @@ def camel(name: str) -> str:
 
 
 def mirrored(kind: type) -> dict[str, Any]:
-    """Return what the two modules of outcomes themselves define of a kind."""
+    """Return what the modules of outcomes themselves define of a kind."""
     return {
         name: thing
-        for module in (outcomes, worker_outcomes)
+        for module in (outcomes, worker_outcomes, call_outcomes)
         for name, thing in vars(module).items()
         if inspect.isclass(thing)
         and thing.__module__ == module.__name__

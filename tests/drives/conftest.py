@@ -6,14 +6,22 @@ from pathlib import Path
 import pytest
 
 from tests.support.cluster import Database
+from tests.support.histories import refused
+from tests.support.house import House, house_of
+from tests.support.peer import Peer, peer_on_loopback
 from tests.support.scene import Scene, scene_of
 
 
 @pytest.fixture
 def scene(clean_database: Database, tmp_path: Path) -> Iterator[Scene]:
-    """A database, the rules, a stage, and a crew that is nobody yet."""
+    """A database, the rules, a stage, and a crew that is nobody yet.
+
+    Whatever a test leaves in a history, the strictest provider takes it.
+    """
     with scene_of(clean_database, tmp_path) as scene:
         yield scene
+        scene.crew.close()
+        assert refused(scene.door) == []
 
 
 @pytest.fixture
@@ -22,3 +30,16 @@ def driven(scene: Scene) -> Scene:
     scene.crew.worker().ready()
     scene.listened_to(1)
     return scene
+
+
+@pytest.fixture
+def peer() -> Iterator[Peer]:
+    """A host of remote children that says what a test wants."""
+    with peer_on_loopback() as peer:
+        yield peer
+
+
+@pytest.fixture
+def house(scene: Scene, peer: Peer) -> House:
+    """A parent in the middle of a step, and its tools for its companions."""
+    return house_of(scene, peer)

@@ -11,7 +11,9 @@ from uuid import UUID
 import pytest
 
 from lockgate import RunHandle
+from tests.support.answers import pending, submitted
 from tests.support.crashes import CRASHED, Crash
+from tests.support.crew import Member
 from tests.support.proves import case
 from tests.support.scene import Scene, call
 from tests.support.seen import seen
@@ -22,6 +24,12 @@ TURNS = (
     {"calls": [call("add", a=3, b=4)], "think": "Once more."},
     {"say": SAID},
 )
+WAITS = (
+    {"calls": [call("add", a=1, b=2), call("pick"), call("mail", to="me"), call("tell", name="x")]},
+    {"say": SAID},
+)
+# A body may be under way when the worker dies of one of these.
+BEFORE_A_RESULT = {"commit_reply", "commit_result", "claim_run", "append_chunks"}
 KINDS = {"claim_run", "append_chunks", "commit_reply", "commit_result", "finish_run"}
 MOST = 40  # commits of one run; the row of crashes ends long before
 
@@ -40,16 +48,18 @@ class Lost:
         return [(c["step"], c["ordinal"]) for c in self.commits if c["rule"] == rule]
 
 
-def crashed(scene: Scene, session_id: str, crash: Crash) -> Lost | None:
-    """Start a run, have a worker drive it until it dies; None if it reached the end alive."""
-    run = scene.start(session_id, *TURNS)
+def crashed(scene: Scene, session_id: str, crash: Crash, turns: Any = TURNS) -> Lost | None:
+    """Start a run, have a worker drive it until it dies; None if it reached the end alive.
+
+    What the run waits for on its way is answered, and the worker goes on with it.
+    """
+    run = scene.start(session_id, *turns)
     worker = scene.crew.worker(
         f"dies-{session_id}", crash=crash, concurrency=1, sweep_every_s=600, settled=False
     )
-    seen(lambda: worker.has_ended or scene.door.run(run.run_id).status != "running", session_id)
-    if not worker.has_ended:
-        # Its last commit is seen before the worker has counted it.
-        seen(lambda: worker.has_ended or _workflow_is_closed(scene, run), f"{session_id} is over")
+    _rests(scene, worker, run.run_id)
+    if not worker.has_ended and pending(scene, run.run_id):
+        _rests(scene, worker, answered(scene, session_id, run.run_id))
     if not worker.has_ended:
         worker.kill()
         return None
@@ -59,9 +69,27 @@ def crashed(scene: Scene, session_id: str, crash: Crash) -> Lost | None:
     return Lost(run, worker.pid, note["where"], commits)
 
 
-def _workflow_is_closed(scene: Scene, run: RunHandle) -> bool:
-    drive_id = scene.door.run(run.run_id).drive_id
+def _rests(scene: Scene, worker: Member, run_id: UUID) -> None:
+    """Wait until a worker has died or has nothing more to do for a run."""
+    seen(lambda: worker.has_ended or scene.door.run(run_id).status != "running", str(run_id))
+    if not worker.has_ended:
+        # Its last commit is seen before the worker has counted it.
+        seen(lambda: worker.has_ended or _workflow_is_closed(scene, run_id), f"{run_id} is over")
+
+
+def _workflow_is_closed(scene: Scene, run_id: UUID) -> bool:
+    drive_id = scene.door.run(run_id).drive_id
     return bool(scene.door.workflow(drive_id).status == "SUCCESS")
+
+
+def answered(scene: Scene, session_id: str, run_id: UUID) -> UUID:
+    """Answer all that a run waits for, and return the run that goes on."""
+    going_on: UUID | None = None
+    for each in pending(scene, run_id):
+        given: dict[str, Any] = {"approved": True} if each.kind == "approval" else {"result": "b"}
+        going_on = submitted(scene, each.tool_call_id, session_id, **given).run_id
+    assert going_on is not None
+    return going_on
 
 
 def outcome(scene: Scene, session_id: str) -> Any:
@@ -107,6 +135,38 @@ def test_a_worker_that_dies_after_any_commit_loses_and_doubles_nothing(scene: Sc
     recovered = {n["run"] for n in scene.stage.notes("after_entry", drive="recover")}
     assert recovered == {str(lost.run.run_id) for lost in rows if lost.where != "finish_run"}
     assert told_of(scene, len(rows) + 1) == {f"{n['run']}:completed" for n in runs(scene)}
+
+
+@case(9)
+def test_a_run_that_waits_for_answers_loses_and_doubles_nothing_either(scene: Scene) -> None:
+    rows: list[Lost] = []
+    for n in range(1, MOST):
+        lost = crashed(scene, f"s{n}", Crash(after=n), WAITS)
+        if lost is None:
+            break
+        rows.append(lost)
+    assert len(rows) < MOST - 1
+    assert {lost.where for lost in rows} >= KINDS | {"suspend_run"}
+    expected = outcome(scene, f"s{len(rows) + 1}")
+    assert expected[1:] == (SAID, SAID)
+
+    scene.crew.worker("takes-over").ready()
+    for n, lost in enumerate(rows, 1):
+        session_id = f"s{n}"
+        scene.settled(lost.run)
+        if pending(scene, lost.run.run_id):
+            answered(scene, session_id, lost.run.run_id)
+        run_id = scene.door.session(session_id).current_run_id
+        assert scene.settled(run_id).status == "completed", (n, lost.where)
+        assert outcome(scene, session_id) == expected, (n, lost.where)
+        assert scene.settlements(lost.run.run_id) == ["suspended_client_tool"]
+        assert scene.settlements(run_id) == ["completed"]
+        for body in ("add", "mail"):
+            of_run = {str(lost.run.run_id), str(run_id)}
+            bodies = [x for x in scene.stage.notes("tool", name=body) if x["run"] in of_run]
+            assert len({note["dedupe"] for note in bodies}) == 1
+            # Twice only where the crash fell between the body and the commit of its result.
+            assert len(bodies) <= 1 + (lost.where in BEFORE_A_RESULT), (n, lost.where)
 
 
 def runs(scene: Scene) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from lockgate import (
     WithMessage,
 )
 from lockgate.requests import Actor
+from tests.support.proves import case
 from tests.support.scene import Scene, call, collected, said
 from tests.support.stage_agents import SCRIPTED
 
@@ -184,3 +185,35 @@ def test_a_handle_resumes_or_refuses_typed(driven: Scene) -> None:
     with pytest.raises(EntryRefused) as other:
         driven.run(found.resume())
     assert other.value.code == "state_agent_type_mismatch"
+
+
+@case(10)
+@pytest.mark.parametrize("verb", ["interrupt", "abort"])
+def test_a_handle_stops_the_run_it_has_found_and_no_later_one(driven: Scene, verb: str) -> None:
+    run = driven.start("s1", HELD, user_id="ann")
+    found = handle(driven, actor=Actor("ann"))
+    assert found is not None
+    driven.stage.seen("waits", gate="middle")
+    stop = driven.run(getattr(found, verb)("enough", wait=True))
+    assert (stop.status, stop.run_id) == ("stopped", run.run_id)
+    assert driven.door.run(run.run_id).stop_reason == "enough"
+    later = driven.start("s1", HELD, user_id="ann")
+    driven.stage.seen("waits", 2, gate="middle")
+    assert driven.run(getattr(found, verb)()).status == "not_running"
+    driven.stage.open("middle")
+    assert driven.run(later.result()).status == "completed"
+
+
+@pytest.mark.parametrize("verb", ["interrupt", "abort"])
+def test_a_handle_of_a_session_without_a_run_stops_none_that_comes(
+    driven: Scene, verb: str
+) -> None:
+    driven.run(driven.own.create_session("s1", SCRIPTED))
+    found = handle(driven)
+    assert found is not None
+    run = driven.start("s1", HELD)
+    driven.stage.seen("waits", gate="middle")
+    stop = driven.run(getattr(found, verb)())
+    assert (stop.status, stop.run_id) == ("not_running", None)
+    driven.stage.open("middle")
+    assert driven.run(run.result()).status == "completed"

@@ -23,8 +23,15 @@ TOLD = (
     "kill -9",
     "has taken the run over",
     "were committed before the kill and not done again",
+    'tool_approval_request pay {"to": "Ada", "amount": 40}',
+    "status paused",
+    '"status":"accepted"',
+    "output 'It is paid.'",
+    '"status":"already_completed"',
     "tour-1      1     assistant   completed  order-4711",
     "tour-2      1     scripted    completed  job-1",
+    "tour-3      1     scripted    superseded invoice-7",
+    "tour-3      2     scripted    completed",
     "nothing is left running",
 )
 

@@ -25,12 +25,12 @@ NUMBERED = "Messages are numbered 1 to message_count."
 BROKEN_NUMBERS = "update lockgate_store.sessions set message_count = message_count + 1"
 # Ids, states and numbers; never what was said, nor what a tool was given.
 MAY_BE_SHOWN = {
-    "attempt", "attempts", "chunk_count", "consumer", "current_run_id", "drive", "drive_id",
-    "first_sequence", "floor_sequence", "head_sequence", "last_sequence", "live_runs",
-    "message_count", "next_start", "numbers", "request_key", "results", "run_attempt", "run_id",
-    "run_status", "runs", "seq", "session_id", "start_sequence", "status", "statuses",
-    "step_count", "steps", "tenant_id", "tool_call_id", "turn_count", "turns", "user_messages",
-    "workflow_uuid",
+    "attempt", "attempts", "child_session_id", "chunk_count", "consumer", "current_run_id",
+    "drive", "drive_id", "entry", "first_sequence", "floor_sequence", "head_sequence",
+    "last_sequence", "live_runs", "message_count", "next_start", "numbers", "request_key",
+    "results", "run_attempt", "run_id", "run_status", "runs", "seq", "session_id",
+    "start_sequence", "status", "statuses", "step_count", "steps", "tenant_id", "tool_call_id",
+    "turn_count", "turns", "user_messages", "workflow_uuid",
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -82,16 +83,16 @@ def test_it_takes_its_time_and_can_be_stopped() -> None:
 
 
 def test_the_demo_agents_need_no_provider() -> None:
-    assert [each.name for each in demo_agents()] == ["assistant", "scripted"]
+    assert [each.name for each in demo_agents()] == ["assistant", "scripted", "scripted_child"]
     assert isinstance(agent("assistant").model, OfflineModel)
     assert isinstance(agent("scripted").model, ScriptedModel)
 
 
 def test_the_scripted_agents_tools_do_what_they_say() -> None:
-    tools = {each.name: each for each in agent("scripted").tools}
-    arguments = tools["add"].arguments.model_validate({"a": Decimal("0.1"), "b": Decimal("0.2")})
+    tools: dict[str, Any] = {each.name: each for each in agent("scripted").tools}
+    arguments = tools["add"].arguments.read({"a": Decimal("0.1"), "b": Decimal("0.2")})
     assert tools["add"].execute(**dict(arguments)) == Decimal("0.3")
-    whole = tools["add"].arguments.model_validate({"a": 2**60, "b": 1})
+    whole = tools["add"].arguments.read({"a": 2**60, "b": 1})
     assert tools["add"].execute(**dict(whole)) == 2**60 + 1
     assert asyncio.run(tools["slow"].execute(seconds=-5)) == "slept 0 s"
     with pytest.raises(RuntimeError, match="no luck"):

@@ -8,6 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from lockgate import (
+    ClientToolResult,
     Continue,
     ProxyExecutor,
     Resume,
@@ -16,6 +17,8 @@ from lockgate import (
     Runtime,
     Sender,
     Start,
+    Stop,
+    Submitted,
     ignored_request_key_warner,
 )
 from lockgate.requests import TRUSTED, Actor, EntryRequest
@@ -25,6 +28,8 @@ REQUESTS: list[EntryRequest] = [
     Resume("s1", "support", Continue(), request_key="k1"),
     Retry("s1", "support", "r:1", "again", request_key="k1"),
 ]
+SUBMITTED = Submitted("pick-1", "accepted", uuid4())
+STOPPED = Stop("s1", "stopping", uuid4())
 
 
 class Recorder:
@@ -41,6 +46,18 @@ class Recorder:
 
     async def retry(self, *args: Any, **given: Any) -> RunHandle:
         return self._answer("retry", args, given)
+
+    async def submit_tool_result(self, *args: Any, **given: Any) -> Submitted:
+        self.asked.append(("submit_tool_result", args, given))
+        return SUBMITTED
+
+    async def interrupt(self, *args: Any, **given: Any) -> Stop:
+        self.asked.append(("interrupt", args, given))
+        return STOPPED
+
+    async def abort(self, *args: Any, **given: Any) -> Stop:
+        self.asked.append(("abort", args, given))
+        return STOPPED
 
     def _answer(self, verb: str, args: Any, given: dict[str, Any]) -> RunHandle:
         self.asked.append((verb, args, given))
@@ -82,6 +99,24 @@ def test_a_proxy_passes_a_request_on_and_its_handle_back(request_: EntryRequest)
         assert args[2] == Continue()
     else:
         assert (given["checkpoint_id"], given["message"]) == ("r:1", "again")
+
+
+@pytest.mark.parametrize(
+    ("verb", "args"),
+    [
+        ("submit_tool_result", ("s1", "pick-1", ClientToolResult("red"))),
+        ("interrupt", ("s1",)),
+        ("abort", ("s1",)),
+    ],
+)
+def test_a_proxy_passes_answers_and_stops_on(verb: str, args: tuple[Any, ...]) -> None:
+    inner = Keeper()
+    given: dict[str, Any] = {"actor": Actor("ann")}
+    if len(args) == 1:
+        given |= {"run_id": uuid4(), "reason": "enough", "wait": True}
+    answer = asyncio.run(getattr(ProxyExecutor(ProxyExecutor(inner)), verb)(*args, **given))
+    assert answer is (SUBMITTED if verb == "submit_tool_result" else STOPPED)
+    assert inner.asked == [(verb, args, given)]
 
 
 @pytest.mark.parametrize("executor", [Denier(), Recorder()])

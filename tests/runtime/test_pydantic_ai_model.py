@@ -68,6 +68,15 @@ def test_a_text_streams_in_its_pieces() -> None:
     ]
 
 
+def test_a_forced_completion_requires_a_call() -> None:
+    with FakeProvider(calls(("c1", "add", ["{}"]))) as provider:
+        model = provider_model(provider)
+        ask(model, user("hi"), tools=[ADD], tool_choice="required", settings={"temperature": 0})
+        assert PydanticAIModel(model).name == "openai:fake"
+    assert provider.requests[0]["tool_choice"] == "required"
+    assert provider.requests[0]["temperature"] == 0
+
+
 def test_a_call_its_result_and_the_answer() -> None:
     answers = (calls(("c1", "add", ['{"a": 1.10,', ' "b": 2}'])), text("3.1"))
     with FakeProvider(*answers) as provider:

@@ -26,6 +26,7 @@ def send(world: World, entry: Entry, plans: bool = False) -> None:
     if decision.outcome in ACCEPTED:
         assert entry.run_id in (None, answer.run_id)
         world.model.enter(entry, answer.run_id)
+        world.learn()
         return
     about = decision.run
     assert answer.run_id == (about and about.run_id)
@@ -98,6 +99,7 @@ def send_run_start(world: World, start: RunStart) -> None:
     if decision.outcome == "started":
         assert answer.run_id == start.run_id
         world.model.start_run(start)
+        world.learn()
     else:
         assert answer.run_id == (decision.run and decision.run.run_id)
 

@@ -1,10 +1,12 @@
 """What workers may do with what they hold, or have lost, and what goes wrong with it."""
 
+from collections.abc import Sequence
 from random import Random
+from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from tests.stateful.facts import Name, Run, Session
+from tests.stateful.facts import Call, Name, Run, Session
 from tests.stateful.world import WORKERS, Held, World
 from tests.support.door import texts_as_chunks, tool
 
@@ -62,7 +64,7 @@ def appends(world: World, dice: Random) -> None:
     if held is None:
         return
     chance = dice.random()
-    if chance < 0.015:
+    if chance < 0.025:
         append(world, held, [TOO_LARGE], held.head, "too_large")
     elif chance < 0.3 and held.last_batch[1]:
         after, batch = held.last_batch
@@ -102,11 +104,14 @@ def commit(world: World, held: Held, expected: str, rule: str, **given: object) 
 def replies(world: World, dice: Random) -> None:
     held = world.newest(dice)
     if held is not None:
-        reply(world, held, dice.choice((0, 0, 1, 2)))
+        reply(world, held, dice.choice(((), (), ("server",), ("server", "client"))))
 
 
-def reply(world: World, held: Held, calls: int) -> None:
+def reply(world: World, held: Held, kinds: Sequence[str], retention: int | None = None) -> None:
+    """Send a reply with calls of these kinds."""
     step = held.run.steps + 1
+    ids = ["" if kind == "server" else world.new_call_id() for kind in kinds]
+    calls = [Call(held.run, *call, retention) for call in zip(kinds, ids, strict=True)]
     expected = world.model.reply(world.session_of(held), held.run, held.attempt, calls)
     commit(
         world,
@@ -115,8 +120,15 @@ def reply(world: World, held: Held, calls: int) -> None:
         "commit_reply",
         step=step,
         content=Jsonb([{"type": "text", "text": "said"}]),
-        calls=Jsonb([tool() for _ in range(calls)]),
+        calls=Jsonb([spelled(call) for call in calls]),
     )
+
+
+def spelled(call: Call) -> dict[str, Any]:
+    if call.kind == "server":
+        return tool()
+    kept = {} if call.retention_ms is None else {"retentionMs": call.retention_ms}
+    return {**tool(call.call_id), "kind": call.kind, **kept}
 
 
 def a_tool_answers(world: World, dice: Random) -> None:
@@ -155,7 +167,7 @@ def do_a_whole_step(world: World, held: Held, dice: Random) -> None:
     if held.run.calls:
         return
     calls = dice.choice((0, 1, 2))
-    reply(world, held, calls)
+    reply(world, held, ["server"] * calls)
     for ordinal in range(1, calls):
         answer_call(world, held, ordinal)
         if dice.random() < 0.1:
@@ -191,8 +203,11 @@ def a_state(dice: Random) -> dict[str, int] | None:
 def finishes(world: World, dice: Random) -> None:
     """A worker ends its run; where a stop stands, mostly as stopped."""
     held = world.newest(dice)
-    if held is None:
-        return
+    if held is not None:
+        finish(world, held, dice)
+
+
+def finish(world: World, held: Held, dice: Random) -> None:
     status = dice.choice(("completed", "completed", "failed", "failed", "stopped"))
     if held.run.stop is not None and dice.random() < 0.8:
         status = "stopped"

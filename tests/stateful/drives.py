@@ -1,10 +1,14 @@
-"""What becomes of what a worker, a sweeper or a consumer sends, in plain Python."""
+"""What becomes of what a worker or a sweeper sends, in plain Python."""
 
-from tests.stateful.facts import Call, Checkpoint, Delivery, Message, Run, Session
+from tests.stateful.facts import Call, Checkpoint, Message, Run, Session
 from tests.stateful.store_client import StoreClient
 
 MAX_ATTEMPTS = 3
-DELIVERY_LEASE_S = 60.0
+
+
+def stopped_as(run: Run) -> str:
+    """Return how a run ends on which a stop stands."""
+    return "failed" if run.stop == "abort" else "interrupted"
 
 
 class Drives(StoreClient):
@@ -28,15 +32,16 @@ class Drives(StoreClient):
         session.head += count
         return "appended"
 
-    def reply(self, session: Session, run: Run, attempt: int, calls: int) -> str:
+    def reply(self, session: Session, run: Run, attempt: int, calls: list[Call]) -> str:
         if not self.holds(run, attempt):
             return "fenced"
         if run.calls:
             return "repeated"
-        session.messages.append(Message(run.turn, "assistant", 1 + calls, calls))
+        session.messages.append(Message(run.turn, "assistant", 1 + len(calls), len(calls)))
         if calls:
-            run.calls = [Call() for _ in range(calls)]
-            session.head += calls
+            run.calls = calls
+            session.asked |= {call.call_id: call for call in calls if call.kind != "server"}
+            session.head += sum(call.kind in ("server", "subagent") for call in calls)
             session.committed = session.head
         else:
             self.close_step(session, run)
@@ -47,7 +52,7 @@ class Drives(StoreClient):
             return "fenced"
         if ordinal > len(run.calls) or run.calls[ordinal - 1].status != "pending":
             return "repeated"
-        run.calls[ordinal - 1].status = "answered"
+        run.calls[ordinal - 1].answer()
         session.head += 1
         session.committed = session.head
         return "saved"
@@ -57,9 +62,12 @@ class Drives(StoreClient):
             return "fenced"
         if not run.calls:
             return "repeated"
-        if any(call.status == "pending" for call in run.calls):
+        if run.awaits_any():
             return "LG002"
-        session.pair(run)
+        if run.steps > 0 or not run.has_taken_over:
+            children = [call for call in run.calls if call.kind == "subagent"]
+            session.head += session.count_told(children)
+        session.pair(run, self.now)
         session.state = session.state if state is None else state
         self.close_step(session, run)
         return "saved"
@@ -96,7 +104,7 @@ class Drives(StoreClient):
         if is_cut_off:
             session.messages.append(Message(run.turn, "assistant", 1))
         if status == "stopped":
-            self.close(session, run, "interrupted")
+            self.close(session, run, stopped_as(run))
         else:
             self.close(session, run, status, output)
         return "finished"
@@ -123,43 +131,8 @@ class Drives(StoreClient):
         if run.workflow == "CANCELLED":
             return "failed"
         if run.stop is not None:
-            return "interrupted"
+            return stopped_as(run)
         if finding == "drained" or run.owner is None:
             return None
         run.spent += 1
         return "failed" if run.spent >= MAX_ATTEMPTS else None
-
-
-class Model(Drives):
-    """All of it, with the consumers of settlements."""
-
-    def register(self, consumer: str) -> None:
-        """Make all that was settled before due to a new consumer."""
-        if consumer in self.consumers:
-            return
-        self.consumers.append(consumer)
-        for session in self.sessions.values():
-            for (run_id, status), settled_at in session.settled.items():
-                session.deliveries[run_id, status, consumer] = Delivery(settled_at)
-
-    def due(self, consumer: str) -> dict[str, Delivery]:
-        """Return what may be offered to a consumer now, by delivery id."""
-        return {
-            f"{run_id}:{status}": delivery
-            for session in self.sessions.values()
-            for (run_id, status, whose), delivery in session.deliveries.items()
-            if whose == consumer and not delivery.is_marked
-            if delivery.claimed_until is None or delivery.claimed_until < self.now
-        }
-
-    def lease(self, delivery: Delivery) -> None:
-        delivery.claimed_until = self.now + DELIVERY_LEASE_S
-        delivery.tries += 1
-
-    def mark(self, delivery_id: str, consumer: str) -> str:
-        for session in self.sessions.values():
-            for (run_id, status, whose), delivery in session.deliveries.items():
-                if (f"{run_id}:{status}", whose) == (delivery_id, consumer):
-                    before, delivery.is_marked = delivery.is_marked, True
-                    return "unchanged" if before else "marked"
-        return "not_found"

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from tests.stateful.facts import LIVE, Facts, Message, Name, Run, Session
+from tests.stateful.facts import LIVE, Name, Run, Session
+from tests.stateful.runs import Runs
 
 OPEN = ("never_run", "executing", "stranded", "awaiting_calls", "awaiting_children", "paused")
 ENDED = ("interrupted", "superseded", "completed", "failed")
@@ -95,7 +96,7 @@ def is_anothers(who: Identity, session: Session | None) -> bool:
     return session is not None and who.acting is not None and who.acting != session.user
 
 
-class Entries(Facts):
+class Entries(Runs):
     """The gate, and what stands around it."""
 
     def decide(self, entry: Entry) -> Decision:
@@ -159,12 +160,12 @@ class Entries(Facts):
         status = session.landed(run) or run.status
         if status == "running":
             return "stranded"
-        if status == "suspended_awaiting_children":
-            return "awaiting_children"
         if status not in LIVE:
             return status
-        waits = any(call.is_clients and call.status == "pending" for call in run.calls)
-        return "awaiting_calls" if waits else "paused"
+        if any(call.is_asked for call in run.calls):
+            return "awaiting_calls"
+        waits = any(call.status == "pending" and session.has_child(call) for call in run.calls)
+        return "awaiting_children" if waits else "paused"
 
     def count_to_keep(self, entry: Entry, session: Session) -> int | None:
         """Return how many messages an entry that goes back keeps; none if it does not go back."""
@@ -189,8 +190,9 @@ class Entries(Facts):
         if session is None:
             who = entry.who
             session = self.sessions[entry.name] = Session(
-                entry.agent, who.user or who.acting, who.tags or (), who.parent, {}, self.now
-            )
+                entry.agent, who.user or who.acting, who.tags or (), who.parent, {}, self.now,
+                name=entry.name,
+            )  # fmt: skip
         keeps = self.count_to_keep(entry, session)
         for checkpoint in session.checkpoints:
             if checkpoint.checkpoint_id == entry.checkpoint:
@@ -202,37 +204,6 @@ class Entries(Facts):
                   session.head, self.now)  # fmt: skip
         self.begin(session, run, ends, keeps, len(entry.says))
         session.status = "active"
-
-    def begin(self, session: Session, run: Run, ends: str, keeps: int | None, says: int) -> None:
-        """Put a new run after the current one, which ends if it is live."""
-        current = session.current
-        if current is not None and current.is_live:
-            goes_on = run.drive in ("resume", "continue") and ends == "superseded"
-            if goes_on and current.status != "running":
-                run.stop = current.stop
-            else:
-                self.settle(session, current, ends)
-            session.pair(current)
-            current.end(ends, None if ends == "superseded" else session.output)
-        if keeps is not None:
-            self.go_back(session, keeps)
-        session.messages += [Message(run.turn, "user", 1)] * says
-        session.runs.append(run)
-        session.first_run_due, session.output = False, None
-        session.stream, session.committed = "active", session.head
-
-    def go_back(self, session: Session, keeps: int) -> None:
-        """Cut the history back; the calls of the run that spoke last get their results again."""
-        session.messages = kept = session.messages[:keeps]
-        session.checkpoints = [c for c in session.checkpoints if c.keeps <= keeps]
-        if not kept or kept[-1].role != "assistant":
-            return
-        mine = [said for said in kept if said.turn == kept[-1].turn]
-        while mine and mine[-1].role == "assistant":
-            said = mine.pop()
-            if said.calls:
-                kept.append(Message(said.turn, "tool", said.calls))
-                return
 
     def interrupt(self, run: Run) -> None:
         run.stop = run.stop or "interrupt"

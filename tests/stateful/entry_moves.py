@@ -42,7 +42,7 @@ def asks_again(world: World, dice: Random) -> None:
 
 def an_entry(world: World, dice: Random) -> Entry:
     """Roll an entry; mostly one that its session takes."""
-    name = dice.choice(NAMES)
+    name = world.a_name(dice)
     session = world.model.sessions.get(name)
     verb = FITTING.get(world.model.standing(session), "start") if session else "start"
     if dice.random() < 0.35:
@@ -154,13 +154,13 @@ def fails_before_its_first_run(world: World, dice: Random) -> None:
 
 def deletes(world: World, dice: Random) -> None:
     """Somebody deletes a session with all below it."""
-    name, acting = dice.choice(NAMES), an_acting_user(dice)
+    name, acting = world.a_name(dice), an_acting_user(dice)
     tree = [world.model.sessions[each] for each in world.model.tree(name, acting)]
     gone = {run.run_id for session in tree for run in session.runs}
     outcome, count = world.model.delete(name, acting)
     answer = world.ask(outcome, "delete_session", name, acting_user_id=acting)
     assert answer.deleted_sessions == count
-    world.touched.update(NAMES)
+    world.touched.update(world.names)
     # A run id lives once: a drive of the deleted run could not be told from one of its namesake.
     world.sent = deque((sent for sent in world.sent if sent.run_id not in gone), REMEMBERED)
 

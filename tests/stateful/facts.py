@@ -38,12 +38,38 @@ class Checkpoint(NamedTuple):
     state: State
 
 
-@dataclass
+@dataclass(eq=False)
 class Call:
-    """One call of the step that is open."""
+    """One call. call_id  that of a call which others answer; run  the one whose step it is in"""
 
+    run: "Run" = field(repr=False)
+    kind: str = "server"
+    call_id: str = ""
+    retention_ms: int | None = None
     status: str = "pending"
-    is_clients: bool = False
+    has_response: bool = False
+    approved: bool | None = None
+    has_begun: bool = False
+    consumed_at: float = 0.0
+
+    @property
+    def is_asked(self) -> bool:
+        """Say whether a client, or somebody who may approve, has still to answer it."""
+        is_open = self.status == "pending" and self.approved is None
+        return is_open and self.kind in ("client", "approval")
+
+    def answer(self) -> None:
+        self.status, self.has_response = "answered", True
+
+
+@dataclass
+class Child:
+    """What a parent has on record of a child. name  a companion's"""
+
+    call_id: str
+    name: str | None
+    status: str = "running"
+    has_ended: bool = False
 
 
 @dataclass(eq=False)
@@ -68,11 +94,16 @@ class Run:
     steps: int = 0
     calls: list[Call] = field(default_factory=list)
     spent: int = 0  # Of its budget, since the last committed step.
+    has_taken_over: bool = False  # The step of the run before, as its own first one.
+    is_told_to_wait: bool = False  # A store client suspended it, whatever it waits for.
     output: str | None = None
 
     @property
     def is_live(self) -> bool:
         return self.status in LIVE
+
+    def awaits_any(self) -> bool:
+        return any(call.status == "pending" for call in self.calls)
 
     def end(self, status: str, output: str | None = None) -> None:
         self.status, self.owner, self.output = status, None, output
@@ -112,6 +143,10 @@ class Session:
     committed: int = 0
     settled: dict[tuple[UUID, str], float] = field(default_factory=dict)
     deliveries: dict[tuple[UUID, str, str], Delivery] = field(default_factory=dict)
+    name: Name = ("", "")
+    root: str | None = None
+    children: dict[str, Child] = field(default_factory=dict)
+    asked: dict[str, Call] = field(default_factory=dict)  # All that others answer, over or not.
 
     @property
     def current(self) -> Run | None:
@@ -121,11 +156,29 @@ class Session:
         """Return the status that the run's terminal commit recorded, if it landed."""
         return self.terminal[1] if self.terminal and self.terminal[0] == run.run_id else None
 
-    def pair(self, run: Run) -> None:
+    def has_child(self, call: Call) -> bool:
+        return any(child.call_id == call.call_id for child in self.children.values())
+
+    def is_complete(self) -> bool:
+        """Say whether a suspended run waits for nothing any more, and nobody goes on with it."""
+        run = self.current
+        if run is None or run.status not in SUSPENDED[:2] or self.landed(run):
+            return False
+        return bool(run.calls) and not run.awaits_any()
+
+    def count_told(self, calls: "list[Call]") -> int:
+        """Count the chunks that tell of the answers which no drive has given."""
+        told = [call for call in calls if call.kind != "server" and call.has_response]
+        return len(told) + sum(map(self.has_child, told))
+
+    def pair(self, run: Run, now: float) -> None:
         """Give every open call of a run its result, in one message."""
         if run.calls:
             self.messages.append(Message(run.turn, "tool", len(run.calls)))
-            run.calls = []
+        for call in run.calls:
+            call.status = "consumed" if call.has_response else "abandoned"
+            call.consumed_at = now
+        run.calls = []
 
     def close_stream(self, status: str) -> None:
         """End, fail or pause the stream, as a run of this status does."""
@@ -153,6 +206,8 @@ class Facts:
     draining: set[str] = field(default_factory=set)
     sessions: dict[Name, Session] = field(default_factory=dict)
     consumers: list[str] = field(default_factory=list)
+    moved: set[Name] = field(default_factory=set)  # Sessions that something else has changed.
+    unnamed: list[Session] = field(default_factory=list)  # Whose current run has no id yet.
 
     def beat(self, worker: str, drains: bool) -> None:
         if worker not in self.beats or self.beats[worker] + LEASE_S < self.now:
@@ -200,6 +255,8 @@ class Facts:
                     found[name] = finding
             if session.first_run_due and session.created_at + FIRST_RUN_LIMIT_S < self.now:
                 found[name] = "first_run_overdue"
+            if session.is_complete():
+                found[name] = "batch_complete"
         return found
 
     def judges(self, worker: str) -> bool:
@@ -218,12 +275,3 @@ class Facts:
         session.settled.setdefault((run.run_id, status), self.now)
         for consumer in self.consumers:
             session.deliveries.setdefault((run.run_id, status, consumer), Delivery(self.now))
-
-    def close(self, session: Session, run: Run, status: str, output: str | None = None) -> None:
-        """End a running run in all its parts at once."""
-        session.pair(run)
-        session.status, session.terminal = status, (run.run_id, status)
-        session.output = output
-        session.close_stream(status)
-        run.end(status, output)
-        self.settle(session, run, status)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
 
-from tests.stateful import drive_moves, entry_moves, store_moves, time_moves
+from tests.stateful import drive_moves, entry_moves, store_moves, time_moves, wait_moves
 from tests.stateful.world import Told, World
 from tests.support.connections import Connection
 
@@ -31,6 +31,13 @@ WEIGHTS: dict[Move, int] = {
     drive_moves.commits_a_step: 1,
     drive_moves.does_a_whole_step: 8,
     drive_moves.finishes: 9,
+    wait_moves.waits_for_others: 9,
+    wait_moves.suspends: 1,
+    wait_moves.begins_a_call: 1,
+    wait_moves.starts_a_child: 1,
+    wait_moves.somebody_answers: 8,
+    wait_moves.asks_to_stop: 3,
+    wait_moves.goes_on_with_a_batch: 2,
     time_moves.time_passes: 8,
     time_moves.a_workflow_changes: 3,
     time_moves.is_requeued: 3,

@@ -20,6 +20,7 @@ class LoneSessions(Entries):
                 parent=who.parent,
                 state=dict(entry.patch),
                 created_at=self.now,
+                name=entry.name,
             )
             return "created"
         if is_anothers(who, session):
@@ -37,6 +38,7 @@ class LoneSessions(Entries):
         if session.status == "failed":
             return "unchanged"
         session.status, session.first_run_due = "failed", False
+        self.tell_parent(session, "failed")
         return "failed"
 
     def tree(self, name: Name, acting: str | None) -> list[Name]:
@@ -61,6 +63,8 @@ class LoneSessions(Entries):
 
     def delete(self, name: Name, acting: str | None) -> tuple[str, int]:
         tree = self.tree(name, acting)
+        if tree:
+            self.tell_parent(self.sessions[name], "failed")
         for each in tree:
             del self.sessions[each]
         return ("deleted" if tree else "not_found"), len(tree)

@@ -17,7 +17,12 @@ ASKED = {
     "close_stream_outcome": ("close_stream",),
     "claim_run_outcome": ("claim_run",),
     "append_chunks_outcome": ("append_chunks",),
-    "step_outcome": ("commit_reply", "commit_result", "commit_step"),
+    "step_outcome": ("commit_reply", "commit_result", "commit_step", "begin_call"),
+    "suspend_run_outcome": ("suspend_run",),
+    "continue_session_outcome": ("continue_session",),
+    "submit_outcome": ("submit_tool_result",),
+    "start_child_outcome": ("start_child",),
+    "request_stop_outcome": ("interrupt", "abort"),
     "finish_run_outcome": ("finish_run",),
     "requeue_run_outcome": ("requeue_run",),
     "finding": ("finding",),
@@ -26,6 +31,10 @@ ASKED = {
 # What a life cannot reach, with the reason.
 OUT_OF_REACH = {
     "delete_session_outcome.again": "needs a second caller: tests/races/test_deletion.py",
+    "await_child_outcome": "a companion awaited once more: tests/rules/children",
+    "record_child_running_outcome": "a companion told something more: tests/rules/children",
+    "end_remote_child_outcome": "a child on another host: tests/rules/children",
+    "record_usage_entries_outcome": "an account beside the runs: tests/rules/usage",
     "read_stream_outcome": "a read",
     "list_outcome": "a read",
 }

@@ -11,8 +11,8 @@ Seen = dict[str, Any]
 LOOK = b"""
 select json_build_object(
   'session', json_build_array(s.agent_type, s.user_id, s.tags, s.parent_session_id, s.status,
-    s.turn_count, s.message_count, s.first_run_due, s.terminal_run_id, s.terminal_status,
-    s.output),
+    s.root_session_id, s.turn_count, s.message_count, s.first_run_due, s.terminal_run_id,
+    s.terminal_status, s.output),
   'state', s.state,
   'stream', (
     select json_build_array(t.status, t.run_id, t.attempt, t.head_sequence, t.committed_sequence)
@@ -37,10 +37,21 @@ select json_build_object(
       from lockgate_store.checkpoints c
      where c.tenant_id = s.tenant_id and c.session_id = s.session_id),
   'calls', (
-    select json_agg(json_build_array(c.run_id, c.status, c.kind <> 'server') order by c.ordinal)
+    select json_agg(json_build_array(c.run_id, c.status, c.kind, c.begun_at is not null)
+             order by c.ordinal)
       from lockgate_store.tool_calls c
      where c.tenant_id = s.tenant_id and c.session_id = s.session_id
        and c.status in ('pending', 'answered')),
+  'asked', (
+    select json_object_agg(c.tool_call_id,
+             json_build_array(c.run_id, c.status, c.response is not null, c.approved))
+      from lockgate_store.tool_calls c
+     where c.tenant_id = s.tenant_id and c.session_id = s.session_id and c.kind <> 'server'),
+  'children', (
+    select json_object_agg(k.child_session_id,
+             json_build_array(k.tool_call_id, k.name, k.status, k.ended_at is not null))
+      from lockgate_store.children k
+     where k.tenant_id = s.tenant_id and k.session_id = s.session_id),
   'settled', (
     select json_agg(d.run_id || ':' || d.status order by d.run_id::text collate "C", d.status)
       from lockgate_store.settlements d
@@ -84,6 +95,7 @@ def drawn(session: Session) -> Seen:
             list(session.tags),
             session.parent,
             session.status,
+            session.root,
             len(session.runs),
             len(session.messages),
             session.first_run_due,
@@ -103,9 +115,17 @@ def drawn(session: Session) -> Seen:
         "runs": [_drawn(run) for run in session.runs] or None,
         "messages": [list(message[:3]) for message in session.messages] or None,
         "checkpoints": [[c.checkpoint_id, c.keeps, c.state] for c in session.checkpoints] or None,
-        "calls": [[str(current.run_id), c.status, c.is_clients] for c in open_calls] or None
-        if current
-        else None,
+        "calls": [[str(c.run.run_id), c.status, c.kind, c.has_begun] for c in open_calls] or None,
+        "asked": {
+            call_id: [str(c.run.run_id), c.status, c.has_response, c.approved]
+            for call_id, c in session.asked.items()
+        }
+        or None,
+        "children": {
+            child_id: [child.call_id, child.name, child.status, child.has_ended]
+            for child_id, child in session.children.items()
+        }
+        or None,
         "settled": sorted(f"{run}:{status}" for run, status in session.settled) or None,
         "deliveries": [
             [f"{run}:{status}", consumer, delivery.tries, delivery.is_marked]

@@ -129,18 +129,20 @@ class StoreClient(LoneSessions):
         if session.landed(run) not in (None, status):
             return "superseded"
         if status not in LIVE:
-            session.pair(run)
+            session.pair(run, self.now)
             run.end(status, session.output)
         elif status == "running":
             run.status, session.stream = status, "active"
         else:
-            run.status, run.owner = status, None
+            run.status, run.owner, run.is_told_to_wait = status, None, True
             run.attempt += 1
         if status != "running":
             self.settle(session, run, status)
         if session.landed(run) is None and status != "superseded":
             follows = {"running": "active"} | {each: each for each in ENDS}
             session.status = follows.get(status, "paused")
+        if status not in LIVE:
+            self.tell_parent(session, status)
         return "written"
 
     def close_stream(self, name: Name, run_id: UUID, status: str, acting: str | None) -> str:

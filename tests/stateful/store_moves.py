@@ -7,7 +7,7 @@ from psycopg.types.json import Jsonb
 
 from tests.stateful.asking import send_run_start
 from tests.stateful.entry_moves import KEYS, a_patch, a_plan, an_acting_user
-from tests.stateful.facts import Name, Session, stream_end
+from tests.stateful.facts import Name, Run, Session, stream_end
 from tests.stateful.store_client import ENDS, STATUSES, RunStart
 from tests.stateful.world import NAMES, WORKERS, World
 from tests.support.door import AGENT
@@ -99,6 +99,8 @@ def moves_a_run(world: World, dice: Random) -> None:
     status = dice.choice(STATUSES) if dice.random() < 0.97 else "over"
     if session is not None and session.terminal and dice.random() < 0.4:
         status = session.terminal[1]
+    elif session is not None and session.status == "paused" and dice.random() < 0.4:
+        status = "running"
     acting = an_acting_user(dice) if dice.random() < 0.2 else None
     outcome = world.model.move_run(name, run_id, status, acting)
     world.ask(
@@ -143,26 +145,15 @@ def suspends_a_run(world: World, dice: Random) -> None:
     running = world.running()
     if not running:
         return
-    name, _, run = dice.choice(running)
+    answered = [each for each in running if each[2].calls and not each[2].awaits_any()]
+    name, _, run = dice.choice(answered if answered and dice.random() < 0.5 else running)
+    suspend_in_parts(world, name, run, dice)
+
+
+def suspend_in_parts(world: World, name: Name, run: Run, dice: Random) -> None:
     status = dice.choice(("suspended_client_tool", "suspended_awaiting_children"))
-    waits = status == "suspended_client_tool" and run.calls and dice.random() < 0.7
-    if waits:
-        hands_a_call_to_a_client(world, name)
     outcome = world.model.move_run(name, run.run_id, status, None)
     world.ask(outcome, "update_run_status", name, run_id=run.run_id, status=status)
     if dice.random() < 0.6:
         outcome = world.model.close_stream(name, run.run_id, "paused", None)
         world.ask(outcome, "close_stream", name, expect_run_id=str(run.run_id), status="paused")
-
-
-def hands_a_call_to_a_client(world: World, name: Name) -> None:
-    """Make the first open call a client's: no rule registers one as such yet."""
-    run = world.model.sessions[name].current
-    assert run is not None
-    run.calls[0].is_clients = True
-    world.told.append(("a call becomes the client's", run.run_id))
-    world.door.execute(
-        "update lockgate_store.tool_calls set kind = 'client'"
-        " where run_id = %s and status in ('pending', 'answered') and ordinal = 1",
-        run.run_id,
-    )

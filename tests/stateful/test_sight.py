@@ -61,6 +61,36 @@ BROKEN = {
         "if v_session.terminal_run_id = p_run_id then",
         "if false then",
     ),
+    "a second answer takes the place of the first": (
+        "tool_calls/judge_submit",
+        "p_call.status in ('answered', 'consumed')",
+        "p_call.status in ('consumed')",
+    ),
+    "a call is answered before it is announced": (
+        "tool_calls/judge_submit",
+        "then 'not_pending_yet'\n",
+        "and false then 'not_pending_yet'\n",
+    ),
+    "a step whose bodies have run is given away": (
+        "tool_calls/take_over_calls",
+        "bool_or(c.approved and c.response is null)",
+        "bool_or(c.approved)",
+    ),
+    "a step is given to the next run in part": (
+        "tool_calls/take_over_calls",
+        "bool_and(c.status = 'answered')",
+        "true",
+    ),
+    "the end of a child is told to nobody": (
+        "children/tell_parent",
+        "p_session.parent_session_id is null or",
+        "true or",
+    ),
+    "a suspension forgets a stop": (
+        "steps/suspend_run",
+        "if v_run.stop_kind is not null then",
+        "if false then",
+    ),
     "a lease is offered before it has run out": (
         "settlement/claim_settlements",
         "d.claimed_until < v_now",

@@ -4,6 +4,7 @@ from random import Random
 
 from tests.stateful.drives import MAX_ATTEMPTS
 from tests.stateful.facts import Name, Run, Session
+from tests.stateful.wait_moves import continue_session
 from tests.stateful.world import CONSUMERS, WORKERS, Held, World
 
 FINDINGS = ("raised", "drained", "closed_owner", "owner_dead", "never_claimed", "unserved")
@@ -117,13 +118,15 @@ def sweeps(world: World, dice: Random) -> None:
     found = {(row.tenant_id, row.session_id): row.finding for row in rows}
     expected = world.model.found() if world.model.judges(worker) else {}
     assert found == expected, f"sweep finds {found}, and not {expected}"
-    for name, finding in sorted(found.items()):
+    for name, finding in expected.items():
         world.reached[f"finding.{finding}"] += 1
         session = world.model.sessions[name]
         if finding == "first_run_overdue":
             world.ask(
                 world.model.fail(name, None), "fail_session_without_run", name, error_detail={}
             )
+        elif finding == "batch_complete":
+            continue_session(world, name, None)
         elif session.current is not None and dice.random() < 0.8:
             requeue(world, name, session, session.current, finding, worker)
 

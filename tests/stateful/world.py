@@ -10,9 +10,9 @@ from uuid import UUID
 
 import psycopg
 
-from tests.stateful.drives import Model
 from tests.stateful.entries import Entry
 from tests.stateful.facts import Name, Run, Session
+from tests.stateful.model import Model
 from tests.stateful.rows import Seen, drawn, look
 from tests.stateful.store_client import RunStart
 from tests.support.clock import Clock
@@ -32,6 +32,11 @@ REMEMBERED = 6
 
 # A store client writes a run's status first and its stream's end after it, if it lives to.
 STREAM_OF_A_RUN = "A stream is active exactly while its session's current run is running."
+# It suspends a run whatever that waits for, and whether or not anything will ever come.
+WAITED_FOR = (
+    "A suspended run waits for something, or has gone on.",
+    "A sub-agent that a suspended run waits for is a child that has not ended.",
+)
 
 
 @dataclass(eq=False)
@@ -63,11 +68,13 @@ class World:
         self.delivery_ids: deque[str] = deque(maxlen=REMEMBERED)
         self.told: list[Told] = [] if told is None else told
         self.touched: set[Name] = set()
+        self.names = list(NAMES)  # Of all sessions that there ever were, children too.
         self._last_run_id = 0
+        self._last_call_id = 0
 
     # What is asked of the rows.
 
-    def call(self, function: str, name: Name | None = None, **given: object) -> Any:
+    def call(self, function: str, name: Name | None = None, /, **given: object) -> Any:
         """Ask a rule, of a session where it has a name, and say so in the life's story."""
         if name is not None:
             given |= {"tenant_id": name[0], "session_id": name[1]}
@@ -75,7 +82,9 @@ class World:
         self.told.append((function, given))
         return self.door.call(function, **given)
 
-    def ask(self, expected: str, function: str, name: Name | None = None, **given: object) -> Any:
+    def ask(
+        self, expected: str, function: str, name: Name | None = None, /, **given: object
+    ) -> Any:
         """Ask a rule, and hold that its outcome is the expected one."""
         try:
             answer = self.call(function, name, **given)
@@ -84,9 +93,23 @@ class World:
                 raise
             self.reached[f"{function}.{expected}"] += 1
             return None
+        self.learn()
         assert answer.outcome == expected, f"{function}: {answer}, and not {expected}"
         self.reached[f"{function}.{answer.outcome}"] += 1
         return answer
+
+    def learn(self) -> None:
+        """Take in whom an answer has moved besides, and the ids of the runs that go on with it."""
+        for session in self.model.unnamed:
+            assert session.current is not None
+            session.current.run_id = self.door.row(
+                "select current_run_id from lockgate_store.sessions"
+                " where tenant_id = %s and session_id = %s",
+                *session.name,
+            ).current_run_id
+        self.touched |= self.model.moved
+        self.model.unnamed.clear()
+        self.model.moved.clear()
 
     # How they are compared.
 
@@ -98,7 +121,7 @@ class World:
 
     def compare_all(self) -> None:
         """Hold that all sessions are those of the model, and that the invariants hold."""
-        for name in NAMES:
+        for name in self.names:
             self.compare(name)
         stored = self.door.row("select count(*) as n from lockgate_store.sessions").n
         assert stored == len(self.model.sessions)
@@ -110,7 +133,11 @@ class World:
     def is_told_apart(self, sentence: str, row: dict[str, Any]) -> bool:
         """Say whether a row breaks a sentence until a store client has written the last part."""
         session = self.model.sessions.get((row.get("tenant_id", ""), row.get("session_id", "")))
-        return sentence == STREAM_OF_A_RUN and session is not None and session.stream == "active"
+        if session is None or session.current is None:
+            return False
+        if sentence in WAITED_FOR:
+            return session.current.is_told_to_wait
+        return sentence == STREAM_OF_A_RUN and session.stream == "active"
 
     def compare(self, name: Name) -> None:
         seen, session = look(self.door.connection, name), self.model.sessions.get(name)
@@ -127,6 +154,15 @@ class World:
         """Return a run id that is not in use; the same life always gets the same ones."""
         self._last_run_id += 1
         return UUID(int=self._last_run_id, version=4)
+
+    def new_call_id(self) -> str:
+        """Return the id of a call that others answer: no session has one that another has."""
+        self._last_call_id += 1
+        return f"call-{self._last_call_id}"
+
+    def a_name(self, dice: Random) -> Name:
+        """Return the name of a session, there or not; now and then a child's."""
+        return dice.choice(self.names if dice.random() < 0.3 else NAMES)
 
     def drive_of(self, name: Name, run: Run) -> str:
         """Return the drive of a run's present attempt, as the rows have it now."""

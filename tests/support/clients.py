@@ -78,6 +78,33 @@ class Client:
         body: dict[str, Any] = answer.json()
         return body
 
+    def submit(self, session_id: str, call: Mapping[str, Any], **answer: Any) -> httpx.Response:
+        """Answer a pending call, as the snapshot shows it: {result}, {error} or {approved}."""
+        kind = "approval-response" if "approved" in answer else "client-tool-result"
+        if "approved" in answer:
+            answer = {"approvalId": call["approvalId"], **answer}
+        return self.http.post(
+            f"/sessions/{session_id}/submit-tool-result",
+            json={"kind": kind, "toolCallId": call["toolCallId"], **answer},
+        )
+
+    def stop(
+        self, verb: str, session_id: str, *, run_id: str | None = None, wait: bool = False
+    ) -> httpx.Response:
+        """Interrupt or abort a run."""
+        return self.http.post(
+            f"/sessions/{session_id}/{verb}",
+            json={} if run_id is None else {"runId": run_id},
+            params={"wait": "true"} if wait else {},
+        )
+
+    def pending(self, session_id: str, count: int = 1) -> list[dict[str, Any]]:
+        """Wait until so many calls wait for an answer, and return them."""
+        return seen(
+            lambda: found if len(found := self.snapshot(session_id)["pending"]) == count else [],
+            f"{count} pending in {session_id}",
+        )
+
     def status(self, session_id: str) -> dict[str, Any]:
         body: dict[str, Any] = self.http.get(f"/sessions/{session_id}/status").json()
         return body

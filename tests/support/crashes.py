@@ -6,11 +6,11 @@ the process can die of it.
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from lockgate.database import Database
 from lockgate.ending import EndStep
-from lockgate.rules import recovery, steps, streams
+from lockgate.rules import children, recovery, steps, streams
 from tests.support.stage import Stage
 
 COMMITS = (
@@ -19,6 +19,10 @@ COMMITS = (
     steps.commit_reply,
     steps.commit_result,
     steps.commit_step,
+    steps.begin_call,
+    children.start_child,
+    children.record_remote_child,
+    children.await_child,
     recovery.requeue_run,
 )
 CRASHED = 9  # the exit code of whoever died here
@@ -33,18 +37,25 @@ class Crash:
     after_end: bool = False
 
 
+class Counter(Protocol):
+    """Who is told of each commit of this process, right after it, and may die of it."""
+
+    def committed(self, rule: str, given: dict[str, Any], answer: Any) -> None: ...
+    def ending(self) -> None: ...
+
+
 class _Counter:
     def __init__(self, crash: Crash, stage: Stage) -> None:
         self._crash = crash
         self._stage = stage
         self._count = 0
 
-    def committed(self, rule: str, given: dict[str, Any]) -> None:
+    def committed(self, rule: str, given: dict[str, Any], answer: Any) -> None:
         """Note a commit, and die of it if it is the one."""
         self._count += 1
         named = {name: given.get(name) for name in ("step", "ordinal", "status")}
         self._stage.note("commit", run=given["run_id"], rule=rule, n=self._count, **named)
-        ended = self._crash.after_end and rule == "finish_run"
+        ended = self._crash.after_end and rule in ("finish_run", "suspend_run")
         if ended or self._count == self._crash.after:
             self._die(rule)
 
@@ -59,26 +70,30 @@ class _Counter:
 
 def arm(crash: Crash, stage: Stage) -> None:
     """Make this process die there."""
-    counter = _Counter(crash, stage)
+    tell_commits(_Counter(crash, stage))
+
+
+def tell_commits(counter: Counter) -> None:
+    """Tell somebody of all that this process commits for its runs."""
     call_once, end = Database.call_once, EndStep.__call__
-    finish_inside = EndStep._finish
+    end_inside = EndStep._end
 
     async def counted_call(self: Database, rule: Any, /, *args: Any, **given: Any) -> Any:
         answer = await call_once(self, rule, *args, **given)
         if rule in COMMITS:
-            counter.committed(rule.__name__, given)
+            counter.committed(rule.__name__, given, answer)
         return answer
 
-    async def counted_end(self: EndStep, **given: Any) -> dict[str, Any]:
-        answer = await end(self, **given)
-        counter.committed("finish_run", given)
+    async def counted_end(self: EndStep, rule: str, **given: Any) -> dict[str, Any]:
+        answer = await end(self, rule, **given)
+        counter.committed(rule, given, answer)
         return answer
 
-    async def cut_finish(self: EndStep, finish: dict[str, Any]) -> dict[str, Any]:
-        answer = await finish_inside(self, finish)
+    async def cut_end(self: EndStep, rule: str, given: dict[str, Any]) -> dict[str, Any]:
+        answer = await end_inside(self, rule, given)
         counter.ending()
         return answer
 
     Database.call_once = counted_call  # type: ignore[method-assign]
     EndStep.__call__ = counted_end  # type: ignore[method-assign]
-    EndStep._finish = cut_finish  # type: ignore[method-assign]
+    EndStep._end = cut_end  # type: ignore[method-assign]

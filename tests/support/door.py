@@ -237,6 +237,12 @@ class Drive:
     def step(self, step: int, **more: object) -> Any:
         return self._moved(self._call("commit_step", step=step, **more))
 
+    def begin(self, step: int, ordinal: int) -> Any:
+        return self._moved(self._call("begin_call", step=step, ordinal=ordinal))
+
+    def suspend(self, step: int = 1, **more: object) -> Any:
+        return self._call("suspend_run", step=step, **more)
+
     def finish(self, status: str = "completed", **more: object) -> Any:
         return self._call("finish_run", status=status, **more)
 
@@ -248,6 +254,8 @@ class Drive:
             ("commit_reply with a call", self.reply(1, "late", tool())),
             ("commit_result", self.result(1, 1)),
             ("commit_step", self.step(1)),
+            ("begin_call", self.begin(1, 1)),
+            ("suspend_run", self.suspend()),
             ("finish_run", self.finish()),
             ("finish_run stopped", self.finish("stopped")),
         ]

@@ -128,6 +128,11 @@ def refused_because(history: Sequence[dict[str, Any]]) -> str | None:
     return f"tool calls without results: {open_ids}" if open_ids else None
 
 
+def completion(answer: Answer) -> bytes:
+    """Return the body of a streamed completion."""
+    return b"".join(f"data: {event}\n\n".encode() for event in _completions(answer))
+
+
 class _Server(ThreadingHTTPServer):
     owner: FakeProvider
 

@@ -33,12 +33,15 @@ class Stage:
 
     def notes(self, what: str, **more: Any) -> list[Note]:
         """Return the lines of a kind that say so, in their order."""
+        wanted = {"what": what, **{name: _plain(value) for name, value in more.items()}}
+        return [line for line in self.lines() if wanted.items() <= line.items()]
+
+    def lines(self) -> list[Note]:
+        """Return all lines, in the order in which they were written."""
         if not self._ledger.exists():
             return []
         whole, _, _ = self._ledger.read_text().rpartition("\n")
-        lines = [json.loads(line) for line in whole.splitlines()]
-        wanted = {"what": what, **{name: _plain(value) for name, value in more.items()}}
-        return [line for line in lines if wanted.items() <= line.items()]
+        return [json.loads(line) for line in whole.splitlines()]
 
     def seen(self, what: str, count: int = 1, **more: Any) -> list[Note]:
         """Wait until there are so many such lines, and return them."""

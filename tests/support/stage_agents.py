@@ -32,6 +32,9 @@ from lockgate.models.protocol import ModelEvent, ModelRequest, TextDelta
 from lockgate.models.scripted import ScriptedModel
 from lockgate_api import Principal
 from tests.support.stage import Stage
+from tests.support.stage_children import family_agents
+from tests.support.stage_hooks import noting_hooks
+from tests.support.stage_tools import Report, answered_tools, lasting_tools
 
 SCRIPTED = "scripted"
 # What must never be read outside of the process, in the spellings of real accidents.
@@ -53,7 +56,15 @@ class StagedModel:
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Play the turn that the history has come to."""
         run_id = next(m.run_id for m in reversed(request.messages) if m.role == "user")
-        self._stage.note("model", run=run_id, step=request.step, messages=len(request.messages))
+        self._stage.note(
+            "model",
+            run=run_id,
+            step=request.step,
+            messages=len(request.messages),
+            offered=[tool.name for tool in request.tools],
+            choice=request.tool_choice,
+            last=request.messages[-1].content,
+        )
         pace_s = 0.0
         async for event in ScriptedModel().stream(request):
             word = event.text.strip() if isinstance(event, TextDelta) else ""
@@ -108,18 +119,49 @@ def staged_tools(stage: Stage) -> list[Any]:
 
     async def stall(seconds: float) -> str:
         """Hold up the whole loop, as a careless application does."""
+        stage.note("long", name="stall")
         time.sleep(seconds)  # noqa: ASYNC251 - that is the point.
         return "stalled"
 
-    return [tool(each) for each in (add, hold, tell, boom, odd, leave, stall)]
+    def sleep(seconds: float) -> str:
+        """Hold up a thread."""
+        stage.note("long", name="sleep")
+        time.sleep(seconds)
+        return "slept"
+
+    def burn(seconds: float) -> str:
+        """Keep the interpreter busy."""
+        stage.note("long", name="burn")
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            sum(range(1_000))
+        return "burnt"
+
+    own = [tool(each) for each in (add, hold, tell, boom, odd, leave, stall, sleep, burn)]
+    return [*own, *answered_tools(stage), *lasting_tools(stage)]
 
 
 def staged_agents(stage: Stage) -> list[Agent]:
-    """Define the agent that plays scripts, and one that may take two steps only."""
+    """Define the agent that plays scripts, and some like it.
+
+    short     may take two steps only
+    reporter  brings a Report, within two steps
+    stopper   stops after its first step that ran tools; reporter-stopper brings a Report then
+    hooked    has hooks that note what they are told
+    counter   keeps a state with a whole number `n` in it
+    """
     given: dict[str, Any] = {"model": StagedModel(stage), "tools": staged_tools(stage)}
+    stops: dict[str, Any] = {"stop_when": lambda context: context.step >= 1}
+    counted = {"type": "object", "properties": {"n": {"type": "integer"}}}
     return [
         define_agent(SCRIPTED, **given),
         define_agent("short", max_steps=2, **given),
+        define_agent("reporter", max_steps=2, output_schema=Report, **given),
+        define_agent("stopper", **stops, **given),
+        define_agent("reporter-stopper", output_schema=Report, **stops, **given),
+        define_agent("hooked", hooks=noting_hooks(stage), **given),
+        define_agent("counter", state_schema=counted, **given),
+        *family_agents(stage, given),
     ]
 
 

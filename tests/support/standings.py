@@ -9,6 +9,7 @@ from uuid import UUID
 
 from tests.support.door import WORKER, Door, Drive, tool
 from tests.support.store_client import StoreClient
+from tests.support.suspensions import delegated, subagent
 
 ANSWER = '{"success": true, "result": "yes"}'
 
@@ -83,9 +84,12 @@ def awaiting_calls(db: Door, *, answered: str = "call-b") -> UUID:
 
 
 def awaiting_children(db: Door) -> UUID:
-    run_id = stepped(db).run_id
-    StoreClient(db).suspend(run_id, "suspended_awaiting_children")
-    return run_id
+    """A run suspended on a sub-agent, which has not ended."""
+    drive = stepped(db)
+    drive.reply(2, "somebody's turn", subagent("call-b"))
+    delegated(db, drive, "call-b")
+    assert drive.suspend(2).run_status == "suspended_awaiting_children"
+    return drive.run_id
 
 
 def answered(db: Door) -> UUID:

@@ -6,9 +6,10 @@ from lockgate_ops.invariants import invariants
 from tests.support.cluster import LentDatabase
 from tests.support.door import Door, tool
 from tests.support.invariants import broken_sentences, violations
+from tests.support.suspensions import approval, client, decision, delegated, subagent, submit
 
 # What breaks each sentence. `ended` is a session with one completed run of two steps, `live` one
-# with a run that is driven.
+# with a run that is driven; `paused` is made for those who name it.
 PLANTED: dict[str, str] = {
     "A session has at most one live run.": """
       drop index lockgate_store.runs_one_live;
@@ -39,6 +40,19 @@ PLANTED: dict[str, str] = {
       update lockgate_store.messages set content = '[]' where role = 'tool'""",
     "An open call belongs to a live run.": """
       update lockgate_store.tool_calls set status = 'pending' where session_id = 'ended'""",
+    "A suspended run waits for something, or has gone on.": """
+      update lockgate_store.tool_calls
+         set status = 'answered', response = '{"success": true, "result": 1}'
+       where session_id = 'paused'""",
+    "A sub-agent that a suspended run waits for is a child that has not ended.": """
+      delete from lockgate_store.children where session_id = 'paused'""",
+    "A sub-agent that has ended is known to its parent.": """
+      update lockgate_store.runs set status = 'completed', completed_at = now()
+       where session_id in (
+        select child_session_id from lockgate_store.children where session_id = 'paused')""",
+    "What was used belongs to a run that exists.": """
+      insert into lockgate_store.usage (session_id, run_id, step, source, kind, detail, recorded_at)
+        values ('ended', gen_random_uuid(), 1, 'agent', 'custom', '{}', now())""",
     "A stream is active exactly while its session's current run is running.": """
       update lockgate_store.streams set status = 'active', final = null
        where session_id = 'ended'""",
@@ -81,8 +95,19 @@ def healthy(rules_db: LentDatabase) -> Door:
     return door
 
 
+def pause(door: Door) -> None:
+    """Make session `paused`: its run waits for a client and for a sub-agent."""
+    drive = door.driven("paused")
+    drive.reply(1, "", client(), subagent())
+    delegated(door, drive)
+    drive.suspend()
+    assert violations(door.connection) == []
+
+
 @pytest.mark.parametrize("sentence", PLANTED)
 def test_a_planted_violation_is_found(healthy: Door, sentence: str) -> None:
+    if "'paused'" in PLANTED[sentence]:
+        pause(healthy)
     healthy.connection.execute(PLANTED[sentence].encode())
 
     assert sentence in broken_sentences(healthy.connection)
@@ -202,3 +227,39 @@ def test_a_floor_inside_or_at_the_end_of_a_batch_is_no_gap(healthy: Door) -> Non
             floor,
         )
         assert violations(healthy.connection) == []
+
+
+WAITS = "A sub-agent that a suspended run waits for is a child that has not ended."
+KNOWN = "A sub-agent that has ended is known to its parent."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "change"),
+    [
+        # The parent knows of the end, and its call does not.
+        (WAITS, "update lockgate_store.children set ended_at = now()"),
+        # Its first entry failed before any run was.
+        (
+            KNOWN,
+            "update lockgate_store.sessions set status = 'failed', current_run_id = null,"
+            " turn_count = 0 where parent_session_id = 'paused'",
+        ),
+    ],
+)
+def test_a_child_whose_end_got_lost_is_found(healthy: Door, sentence: str, change: str) -> None:
+    pause(healthy)
+    healthy.execute(change)
+
+    assert sentence in broken_sentences(healthy.connection)
+
+
+def test_a_step_that_goes_over_excuses_its_own_calls_while_they_are_open(healthy: Door) -> None:
+    drive = healthy.driven("approving")
+    drive.reply(1, "", approval("pay-1"))
+    drive.suspend()
+    answer = decision(healthy, True)
+    again = healthy.drive(submit(healthy, "pay-1", session_id="approving", answer=answer).run_id)
+    assert violations(healthy.connection) == []
+    healthy.execute("delete from lockgate_store.tool_calls where run_id = %s", again.run_id)
+
+    assert PAIRED in broken_sentences(healthy.connection)

@@ -11,6 +11,9 @@ WITHOUT_SESSION_LOCK = {
     "start": "enter looks ahead of the lock, then takes it",
     "resume": "enter looks ahead of the lock, then takes it",
     "retry": "enter looks ahead of the lock, then takes it",
+    "submit_tool_result": "looks for the call's session, locks it, and looks again",
+    "interrupt": "request_stop takes it",
+    "abort": "request_stop takes it",
     "create_session": "inserts first, since there may be no row to lock",
     "append_chunks": "the hot path locks the stream row only",
     "delete_session": "locks the whole tree, sorted, once it has read it",
@@ -23,12 +26,18 @@ WITHOUT_SESSION_LOCK = {
 # What only a worker calls: it acts for a run that it was given, and for no user.
 OF_A_WORKER = {
     "append_chunks",
+    "await_child",
+    "begin_call",
     "claim_run",
     "commit_reply",
     "commit_result",
     "commit_step",
     "finish_run",
+    "list_ancestors",
+    "record_remote_child",
     "requeue_run",
+    "start_child",
+    "suspend_run",
 }
 NAMES_DBOS = {"rules/shared/enqueue_drive.sql", "rules/recovery/drive_workflow.sql", "grants.sql"}
 

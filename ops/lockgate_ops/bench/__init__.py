@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from lockgate_ops.bench import http_rows, sql_rows
+from lockgate_ops.bench import http_rows, pause_rows, sql_rows
 from lockgate_ops.bench.rows import HEAD, Row
 
 SERVER_WAIT_S = 30.0
@@ -50,6 +50,7 @@ def _measured(bindir: Any, url: str, *, quick: bool) -> Iterator[Row]:
     for row in sql_rows.measure(bindir / "pgbench", url, quick=quick):
         sql[row.name] = row
         yield row
+    yield from pause_rows.measure(url, quick=quick)
     yield _http_row(url, 2.0 if quick else 10.0, sql["start, keyed"].value)
     yield from _drive_rows(_fresh_database(url), 40 if quick else 400)
 

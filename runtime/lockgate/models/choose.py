@@ -18,6 +18,12 @@ def model_from(model: Model | str) -> Model:
     return _named(model) if isinstance(model, str) else model
 
 
+def model_name(model: Model) -> str:
+    """Return the name under which a model's usage is counted: its own `name`, or its class's."""
+    name = getattr(model, "name", None)
+    return name if isinstance(name, str) and name else type(model).__name__
+
+
 @lru_cache(maxsize=MAX_KEPT_MODELS)
 def _named(model: str) -> PydanticAIModel:
     return PydanticAIModel(model)

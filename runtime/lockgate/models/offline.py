@@ -19,6 +19,8 @@ MAX_QUOTE = 160  # characters of the question that come back in the answer
 class OfflineModel:
     """Answers in a few sentences, word by word."""
 
+    name = "offline"
+
     def __init__(self, pace_s: float = 0.02) -> None:
         """pace_s  seconds before each word; 0 answers at once"""
         self._pace_s = pace_s

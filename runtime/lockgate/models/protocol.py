@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from lockgate.errors import LockgateError
 from lockgate.messages import Message
@@ -83,13 +83,17 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call: the whole history, what may be called, and which step this is."""
+    """One call: the whole history, what may be called, and which step this is.
+
+    tool_choice  required: the reply is to call one of the tools
+    """
 
     messages: Sequence[Message]
     system_prompt: str | None
     tools: Sequence[ToolSpec]
     step: int
     settings: Mapping[str, Any] = field(default_factory=dict)
+    tool_choice: Literal["auto", "required"] = "auto"
 
 
 class Model(Protocol):

@@ -57,6 +57,11 @@ class PydanticAIModel:
             # The drive repeats a failed call, visibly and by one budget.
             self._settings.setdefault("max_retries", 0)
 
+    @property
+    def name(self) -> str:
+        """The provider's name and the model's, as `openai:gpt-4.1`."""
+        return f"{self._model.system}:{self._model.model_name}"
+
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Stream one reply. A stream that breaks off is a retryable ModelError."""
         from pydantic_ai.direct import model_request_stream
@@ -64,7 +69,8 @@ class PydanticAIModel:
         from lockgate.models.provider_history import provider_history, provider_parameters
 
         history = provider_history(request.messages, request.system_prompt)
-        settings = cast("ModelSettings", {**self._settings, **request.settings})
+        choice = {"tool_choice": "required"} if request.tool_choice == "required" else {}
+        settings = cast("ModelSettings", {**self._settings, **request.settings, **choice})
         reply = _Reply()
         try:
             # Entering the model gives it a client of this event loop.

@@ -64,6 +64,8 @@ class ScriptedModel:
     turn that fails leaves no message, so it fails again at the next try.
     """
 
+    name = "scripted"
+
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Stream the turn that the history has come to. Errors: ModelError, as the script says."""
         turn = _next_turn(request.messages)

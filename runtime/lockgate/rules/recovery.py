@@ -5,7 +5,13 @@ from __future__ import annotations
 from uuid import UUID
 
 from lockgate.rules.call import Connection, call_many, call_none, call_one
-from lockgate.worker_outcomes import HeartbeatResult, RequeueRunResult, StandingStop, SweepFinding
+from lockgate.worker_outcomes import (
+    ContinueSessionResult,
+    HeartbeatResult,
+    RequeueRunResult,
+    StandingStop,
+    SweepFinding,
+)
 
 
 async def heartbeat(
@@ -29,8 +35,9 @@ async def sweep(
     limit: int = 100,
     dispatch_limit_ms: int = 30_000,
     first_run_limit_ms: int = 300_000,
+    with_paused: bool = True,
 ) -> list[SweepFinding]:
-    """Find what nothing executes; it only finds."""
+    """Find what nothing executes, and what is paused for nothing; it only finds."""
     return await call_many(
         conn,
         SweepFinding,
@@ -39,6 +46,7 @@ async def sweep(
         p_limit=limit,
         p_dispatch_limit_ms=dispatch_limit_ms,
         p_first_run_limit_ms=first_run_limit_ms,
+        p_with_paused=with_paused,
     )
 
 
@@ -66,6 +74,20 @@ async def requeue_run(
         p_worker_id=worker_id,
         p_failure=failure,
         p_max_attempts=max_attempts,
+        p_tenant_id=tenant_id,
+    )
+
+
+async def continue_session(
+    conn: Connection, *, session_id: str, acting_user_id: str | None = None, tenant_id: str = ""
+) -> ContinueSessionResult:
+    """Start the run that goes on with a paused session that waits for nothing any more."""
+    return await call_one(
+        conn,
+        ContinueSessionResult,
+        "continue_session",
+        p_session_id=session_id,
+        p_acting_user_id=acting_user_id,
         p_tenant_id=tenant_id,
     )
 

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from lockgate.rules.call import Connection, call_one
-from lockgate.worker_outcomes import ClaimRunResult, FinishRunResult, StepResult
+from lockgate.worker_outcomes import (
+    ClaimRunResult,
+    FinishRunResult,
+    StepResult,
+    SuspendRunResult,
+)
 
 
 async def claim_run(
@@ -41,9 +46,10 @@ async def commit_reply(
     content: str,
     calls: str = "[]",
     chunks: Sequence[str] = (),
+    usage: str | None = None,
     tenant_id: str = "",
 ) -> StepResult:
-    """Save what the model said, before any tool runs; content and calls are JSON texts."""
+    """Save what the model said, before any tool runs; content, calls and usage are JSON texts."""
     return await call_one(
         conn,
         StepResult,
@@ -55,6 +61,7 @@ async def commit_reply(
         p_content=content,
         p_calls=calls,
         p_chunks=list(chunks),
+        p_usage=usage,
         p_tenant_id=tenant_id,
     )
 
@@ -71,6 +78,7 @@ async def commit_result(
     closes_step: bool = False,
     state: str | None = None,
     chunks: Sequence[str] = (),
+    usage: str | None = None,
     tenant_id: str = "",
 ) -> StepResult:
     """Save one server tool's result, so that its body never runs again; the last may close."""
@@ -87,6 +95,7 @@ async def commit_result(
         p_closes_step=closes_step,
         p_state=state,
         p_chunks=list(chunks),
+        p_usage=usage,
         p_tenant_id=tenant_id,
     )
 
@@ -141,5 +150,55 @@ async def finish_run(
         p_output=output,
         p_error_detail=error_detail,
         p_partial=partial,
+        p_tenant_id=tenant_id,
+    )
+
+
+async def begin_call(
+    conn: Connection,
+    *,
+    session_id: str,
+    run_id: UUID,
+    attempt: int,
+    step: int,
+    ordinal: int,
+    tenant_id: str = "",
+) -> StepResult:
+    """Record that the body of a call begins that must not run twice."""
+    return await call_one(
+        conn,
+        StepResult,
+        "begin_call",
+        p_session_id=session_id,
+        p_run_id=run_id,
+        p_attempt=attempt,
+        p_step=step,
+        p_ordinal=ordinal,
+        p_tenant_id=tenant_id,
+    )
+
+
+async def suspend_run(
+    conn: Connection,
+    *,
+    session_id: str,
+    run_id: UUID,
+    attempt: int,
+    step: int,
+    state: str | None = None,
+    chunks: Sequence[str] = (),
+    tenant_id: str = "",
+) -> SuspendRunResult:
+    """Suspend a run that waits for somebody else; state is a JSON text, if the step changed it."""
+    return await call_one(
+        conn,
+        SuspendRunResult,
+        "suspend_run",
+        p_session_id=session_id,
+        p_run_id=run_id,
+        p_attempt=attempt,
+        p_step=step,
+        p_state=state,
+        p_chunks=list(chunks),
         p_tenant_id=tenant_id,
     )

@@ -4,6 +4,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.support.connections import Connection
 from tests.support.door import Door, Drive, tool
@@ -35,7 +36,9 @@ def rows(db: Door, session_id: str, tenant_id: str = "") -> dict[str, int]:
 def lived_in(db: Door, session_id: str, **more: object) -> Drive:
     """Make a session with a row in every table: an ended run, and one that was taken over."""
     first = db.driven(session_id, request_key="k1", **more)
-    first.reply(1, "let me look", tool("a"))
+    used = {"kind": "custom", "source": "agent", "type": "pages"}
+    first.reply(1, "let me look", tool("a"), usage=Jsonb([used]))
+    has_companion(first)
     first.result(1, 1)
     first.step(1)
     first.reply(2, "done")
@@ -44,6 +47,13 @@ def lived_in(db: Door, session_id: str, **more: object) -> Drive:
     second.append("a", "b")
     db.requeue(second.run_id, "raised", failure={"message": "boom"})
     return db.drive(second.run_id)
+
+
+def has_companion(drive: Drive) -> None:
+    """Start a child beside a drive's first call."""
+    friend = {"mode": "background", "name": "friend", "input": {"message": "wait"}}
+    answer = drive._call("start_child", tool_call_id="a", agent_type="helper", **friend)
+    assert answer.outcome == "started"
 
 
 @pytest.fixture
@@ -62,7 +72,7 @@ def test_every_row_that_names_the_session_goes_and_no_other(told: Door) -> None:
     assert 0 not in rows(told, "s1").values(), "the session has a row in every table"
     answer = told.delete_session()
 
-    assert (answer.outcome, answer.deleted_sessions) == ("deleted", 1)
+    assert (answer.outcome, answer.deleted_sessions) == ("deleted", 2), "its companion went along"
     assert set(rows(told, "s1").values()) == {0}
     assert (rows(told, "s2"), rows(told, "s1", "t2")) == stays
     assert (other.reply(1, "go on").outcome, twin.reply(1, "go on").outcome) == ("saved", "saved")
@@ -75,7 +85,7 @@ def test_nothing_of_dboss_is_touched(db: Door) -> None:
     after = dump(db.connection)
 
     for table in ("dbos.workflow_status", "dbos.workflow_input"):
-        assert len(before[table]) == 3
+        assert len(before[table]) == 4
         assert after[table] == before[table]
 
 

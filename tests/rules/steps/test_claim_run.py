@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 from tests.support.clock import Clock
-from tests.support.door import Door, tool
+from tests.support.door import Door, Drive, tool
 from tests.support.proves import proves
 
 
@@ -117,3 +117,19 @@ def test_a_claim_sees_all_turns_of_the_session(db: Door) -> None:
 
     assert [m["seq"] for m in answer.messages] == [1, 2, 3]
     assert answer.turn == 2
+
+
+def test_a_claim_says_how_many_attempts_were_lost_since_the_last_step(db: Door) -> None:
+    drive = db.driven()
+    assert db.row("select count(*) as n from lockgate_store.recoveries").n == 0
+    counts = []
+    for finding in ("raised", "drained", "raised"):
+        db.requeue(drive.run_id, finding)
+        claim = db.claim(drive.run_id)
+        counts.append(claim.lost_attempts)
+    assert counts == [1, 1, 2], "a drain costs nothing"
+    again = Drive(db, drive.run_id, claim.attempt, claim.head_sequence)
+    again.reply(1, "a step", tool())
+    again.result(1, 1, closes_step=True)
+    db.requeue(drive.run_id, "drained")
+    assert db.claim(drive.run_id).lost_attempts == 0

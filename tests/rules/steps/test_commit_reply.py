@@ -1,9 +1,12 @@
 """lockgate.commit_reply: what the model said is saved before any tool runs."""
 
+import psycopg
+import pytest
 from psycopg.types.json import Jsonb
 
 from tests.support.door import Door, texts_as_chunks, tool
 from tests.support.proves import case, proves
+from tests.support.suspensions import approval, client, subagent
 
 
 @proves("commit_reply.saved")
@@ -116,3 +119,81 @@ def test_a_committed_step_gives_the_crash_loop_budget_anew(db: Door) -> None:
     again.step(1)
 
     assert db.rows("select * from lockgate_store.recoveries") == []
+
+
+# Who is to answer a call, and what a step has used.
+
+
+def test_only_what_the_drive_goes_on_with_is_announced_by_the_reply(db: Door) -> None:
+    drive = db.driven()
+    answer = drive.reply(1, "", tool("a"), client("b"), approval("c"), subagent("d"))
+    calls = db.calls(drive.run_id)
+
+    assert [(c["toolCallId"], c["kind"]) for c in answer.calls] == [
+        ("a", "server"),
+        ("b", "client"),
+        ("c", "approval"),
+        ("d", "subagent"),
+    ]
+    assert [c["toolCallId"] for c in db.chunks() if c["type"] == "tool_start"] == ["a", "d"]
+    assert [part["type"] for part in db.messages()[1].content] == ["tool_call"] * 4
+    assert [c.approval_id is not None for c in calls] == [False, False, True, False]
+    assert answer.calls[2]["approvalId"] == calls[2].approval_id
+    assert {c.approved for c in calls} == {None}
+
+
+def test_retention_and_root_are_fixed_when_a_call_is_registered(db: Door) -> None:
+    db.create_session("root")
+    drive = db.driven("child", parent_session_id="root", root_session_id="root")
+    drive.reply(1, "", client("a", retentionMs=0), client("b", retentionMs=5000), client("c"))
+
+    assert [(c.retention_ms, c.root_session_id) for c in db.calls(drive.run_id)] == [
+        (0, "root"),
+        (5000, "root"),
+        (None, "root"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "flaw",
+    [
+        {"kind": "other"},
+        {"kind": None},
+        {"kind": 7},
+        {"kind": ["client"]},
+        {"kind": "client", "retentionMs": -1},
+        {"kind": "client", "retentionMs": "1000"},
+        {"kind": "client", "retentionMs": [5]},
+        {"kind": "client", "retentionMs": None},
+        {"kind": "client", "retentionMs": 0.5},
+        {"kind": "client", "retentionMs": 1e30},
+    ],
+)
+def test_a_call_that_is_not_of_the_form_breaks_a_promise(db: Door, flaw: dict[str, object]) -> None:
+    drive = db.driven()
+    with db.nothing_written(), pytest.raises(psycopg.DatabaseError) as broken:
+        drive.reply(1, "", {**tool("a"), **flaw})
+
+    assert broken.value.sqlstate == "LG002"
+
+
+TOKENS = {"kind": "tokens", "source": "agent", "model": "m", "tokens": {"prompt": 3}}
+
+
+def test_usage_is_there_exactly_when_the_reply_is(db: Door) -> None:
+    drive = db.driven()
+    drive.reply(1, "hello", usage=Jsonb([TOKENS]))
+    with db.nothing_written():
+        drive.reply(1, "hello", usage=Jsonb([TOKENS]))
+    drive.finish()
+    with db.nothing_written():
+        drive.reply(2, "late", usage=Jsonb([TOKENS]))
+    (entry,) = db.rows("select * from lockgate_store.usage")
+
+    assert (entry.run_id, entry.step, entry.kind, entry.source) == (
+        drive.run_id,
+        1,
+        "tokens",
+        "agent",
+    )
+    assert entry.detail == {"model": "m", "tokens": {"prompt": 3}}

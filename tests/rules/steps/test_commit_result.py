@@ -1,10 +1,12 @@
 """lockgate.commit_result: one tool's result is saved, so its body never runs again."""
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.support.clock import Clock
 from tests.support.door import Door, Drive, texts_as_chunks, tool
 from tests.support.proves import case, proves
+from tests.support.suspensions import client, submit
 
 
 @pytest.fixture
@@ -70,3 +72,34 @@ def test_a_result_of_a_lost_attempt_is_fenced(db: Door, drive: Drive) -> None:
         assert drive.result(1, 1).outcome == "fenced"
 
     assert mine.result(1, 1).outcome == "saved"
+
+
+def test_usage_is_there_exactly_when_the_result_is(db: Door, drive: Drive) -> None:
+    used = Jsonb(
+        [
+            {"kind": "tool", "source": "tool", "tool": "look_up", "success": True, "durationMs": 7},
+            {"kind": "custom", "source": "tool", "type": "pages", "value": 2},
+        ]
+    )
+    drive.result(1, 1, usage=used)
+    with db.nothing_written():
+        drive.result(1, 1, usage=used)
+        drive.result(1, 3, usage=used)
+    entries = db.rows("select * from lockgate_store.usage order by entry")
+
+    assert [(e.kind, e.step, e.run_id) for e in entries] == [
+        ("tool", 1, drive.run_id),
+        ("custom", 1, drive.run_id),
+    ]
+
+
+def test_a_result_for_a_call_that_a_client_was_to_run_is_the_drives_to_give(db: Door) -> None:
+    """Arguments that are unusable are answered before anybody is asked."""
+    drive = db.driven()
+    drive.reply(1, "", client("a"), client("b"))
+    drive.result(1, 1, "unusable")
+    drive.suspend()
+
+    assert [c["toolCallId"] for c in db.chunks() if c["type"] == "tool_start"] == ["b"]
+    assert submit(db, "a").outcome == "already_completed"
+    assert submit(db, "b").run_id is not None

@@ -1,7 +1,10 @@
 """lockgate.append_chunks: the hot path of one attempt, fenced and ordered by one statement."""
 
 import pytest
+from psycopg.types.json import Jsonb
 
+from lockgate.chunks import ChunkMaker, is_too_large
+from lockgate.strict_json import loads_stored
 from tests.support.door import Door, texts_as_chunks
 from tests.support.proves import case, proves
 
@@ -87,6 +90,19 @@ def test_a_chunk_over_one_mebibyte_takes_no_number(db: Door) -> None:
 
     assert (answer.outcome, answer.head_sequence) == ("too_large", None)
     assert drive.append("small").head_sequence == 1
+
+
+def test_a_chunk_of_less_json_is_taken_however_the_database_stores_it(db: Door) -> None:
+    """A list of small numbers takes four times its text there; the drive counts the text."""
+    drive = db.driven()
+    chunk = ChunkMaker("s1", "support").custom(1, "points", [1] * 340_000)
+    assert not is_too_large(chunk)
+    given = {"session_id": "s1", "run_id": drive.run_id, "attempt": 1, "after": 0}
+    size = db.row("select pg_column_size(%s::jsonb) as it", chunk).it
+    answer = db.call("append_chunks", **given, chunks=[Jsonb(loads_stored(chunk))])
+
+    assert size > MIB
+    assert answer.outcome == "appended"
 
 
 def test_a_batch_may_be_larger_than_any_of_its_chunks_may_be(db: Door) -> None:

@@ -46,7 +46,7 @@ begin
   v_message_count := v_session.message_count;
   if v_is_live then
     v_message_count := lockgate.settle_replaced_run(
-      v_current, p_scene.current_ends, v_is_continued, p_scene.has_open_calls, v_message_count);
+      v_current, v_run, p_scene, v_is_continued, v_message_count);
   end if;
   if v_is_continued and v_current.stop_kind is not null then
     perform lockgate.record_stop(v_run, v_current.stop_kind, v_current.stop_reason);
@@ -61,6 +61,14 @@ begin
     p_entry, v_run, v_is_new, p_scene.keeps_messages is not null, p_scene.restores_state,
     v_message_count);
   v_run.start_sequence := lockgate.open_stream(v_run);
+  if v_is_continued then
+    perform lockgate.write_chunks(
+      v_run, lockgate.answer_chunks(v_run, v_current), p_commits => true);
+  end if;
+  if v_is_live and not v_is_continued and v_session.parent_session_id is not null then
+    perform lockgate.tell_parent(v_session, p_scene.current_ends, v_session.output,
+      v_session.error_detail);
+  end if;
   perform lockgate.enqueue_drive(
     v_run.tenant_id, v_run.session_id, v_run.run_id, v_run.drive_id);
   return lockgate.entry_answer(p_entry, (p_outcome, v_run, null, null)::lockgate.entry_decision);

@@ -25,20 +25,25 @@ begin
     from lockgate_store.messages m
    where m.tenant_id = p_run.tenant_id and m.session_id = p_run.session_id
      and m.seq = p_message_count and m.role = 'assistant';
+  -- By the ids in the message: a step that goes over to another run takes its calls along.
   select jsonb_agg(lockgate.result_part(
-           c.tool_call_id, c.tool_name, coalesce(c.response, lockgate.not_executed(c.kind)))
-           order by c.ordinal), max(c.step)
+           c.tool_call_id, c.tool_name, coalesce(c.response, lockgate.not_executed(
+             case when c.approved then 'server' else c.kind end)))
+           order by c.ordinal), max(m.step)
     into v_results, v_step
-    from lockgate_store.tool_calls c
-    join lockgate_store.messages m
-      on m.tenant_id = c.tenant_id and m.session_id = c.session_id
-     and m.run_id = c.run_id and m.step = c.step and m.role = 'assistant'
-   where c.tenant_id = p_run.tenant_id and c.session_id = p_run.session_id
-     and c.run_id = v_caller.run_id
+    from lockgate_store.messages m
+   cross join lateral jsonb_array_elements(m.content) p(part)
+    join lockgate_store.tool_calls c
+      on c.tenant_id = m.tenant_id and c.session_id = m.session_id
+     and c.tool_call_id = p.part ->> 'toolCallId'
+   where m.tenant_id = p_run.tenant_id and m.session_id = p_run.session_id
+     and m.run_id = v_caller.run_id and m.role = 'assistant'
+     and p.part ->> 'type' = 'tool_call'
      and not exists (
        select from lockgate_store.messages n
-        where n.tenant_id = c.tenant_id and n.session_id = c.session_id
-          and n.run_id = c.run_id and n.step = c.step and n.role = 'tool');
+        where n.tenant_id = m.tenant_id and n.session_id = m.session_id and n.seq > m.seq
+          and n.role = 'tool'
+          and n.content @> jsonb_build_array(jsonb_build_object('toolCallId', c.tool_call_id)));
   if v_results is null then
     return p_message_count;
   end if;

@@ -15,9 +15,10 @@ begin
     when p_scene.executes then 'executing'
     when p_session.terminal_run_id = v_current.run_id then p_session.terminal_status
     when v_current.status = 'running' then 'stranded'
-    when v_current.status = 'suspended_awaiting_children' then 'awaiting_children'
     when not lockgate.is_live(v_current.status) then v_current.status
     when p_scene.has_open_calls and lockgate.awaited_calls(v_current) <> '{}' then 'awaiting_calls'
+    when p_scene.has_open_calls and lockgate.awaited_children(v_current) <> '[]'
+      then 'awaiting_children'
     else 'paused'
   end;
 end;

@@ -5,7 +5,8 @@ create function lockgate.sweep(
   p_worker_id text,
   p_limit integer default 100,
   p_dispatch_limit_ms integer default 30000,
-  p_first_run_limit_ms integer default 300000
+  p_first_run_limit_ms integer default 300000,
+  p_with_paused boolean default true
 )
   returns setof lockgate.sweep_finding
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp
@@ -14,7 +15,9 @@ as $$
 -- own transaction, which judges the whole condition again. A worker whose own heartbeat has not
 -- been regular for one full lease finds nothing, so that an outage is no mass takeover.
 --
--- Findings  those of lockgate.is_stranded; first_run_overdue for a session that never had a run
+-- Findings  those of lockgate.is_stranded; first_run_overdue for a session that never had a run;
+--           batch_complete for a suspended run that waits for nothing any more. Those are asked for
+--           by p_with_paused: every paused session is looked at, and our own rules leave none so
 declare
   v_now timestamptz := lockgate.now();
 begin
@@ -42,6 +45,22 @@ begin
       from lockgate_store.sessions s
      where s.first_run_due
        and s.created_at + p_first_run_limit_ms * interval '1 millisecond' < v_now
+     limit p_limit;
+  if not p_with_paused then
+    return;
+  end if;
+  return query
+    select 'batch_complete', r.tenant_id, r.session_id, r.run_id, r.drive_id
+      from lockgate_store.runs r
+      join lockgate_store.sessions s
+        on s.tenant_id = r.tenant_id and s.session_id = r.session_id
+       and s.current_run_id = r.run_id and s.terminal_run_id is distinct from r.run_id
+     where r.status in ('suspended_client_tool', 'suspended_awaiting_children')
+       and not exists (  -- asked of all sessions at once, for it rules out nearly all of them
+         select from lockgate_store.tool_calls c
+          where c.tenant_id = r.tenant_id and c.session_id = r.session_id
+            and c.run_id = r.run_id and c.status = 'pending' and c.kind <> 'subagent')
+       and lockgate.is_complete_batch(r)
      limit p_limit;
 end;
 $$;

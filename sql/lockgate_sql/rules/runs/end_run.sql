@@ -8,16 +8,19 @@ create function lockgate.end_run(
   returns void
   language plpgsql volatile
 as $$
--- The one way a running run ends: session, run, stream, pairing and settlement in one commit.
--- The session and the run are locked. p_partial is what an interrupted reply had said so far.
+-- The one way a running run ends: session, run, stream, pairing and settlement in one commit, and
+-- for a child its parent is told. The session and the run are locked. p_partial is what an
+-- interrupted reply had said so far.
 declare
   v_now timestamptz := lockgate.now();
+  v_session lockgate_store.sessions;
   v_message_count integer;
   v_head bigint;
 begin
-  select s.message_count into v_message_count
+  select s.* into v_session
     from lockgate_store.sessions s
    where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id;
+  v_message_count := v_session.message_count;
   if p_partial is not null then
     v_message_count := lockgate.append_message(p_run, 'assistant', p_partial, v_message_count);
   end if;
@@ -40,5 +43,8 @@ begin
   delete from lockgate_store.recoveries c
    where c.tenant_id = p_run.tenant_id and c.session_id = p_run.session_id
      and c.run_id = p_run.run_id;
+  if v_session.parent_session_id is not null then
+    perform lockgate.tell_parent(v_session, p_status, p_output, p_error_detail);
+  end if;
 end;
 $$;

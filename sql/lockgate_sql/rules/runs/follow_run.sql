@@ -8,9 +8,11 @@ create function lockgate.follow_run(
 as $$
 -- Brings session, stream and settlements after a run whose status a store client has just written.
 -- p_run is the run as it was before. A run that runs again has its stream again; the end of a
--- stream is the client's to write (lockgate.close_stream).
+-- stream is the client's to write (lockgate.close_stream). Where a child's current run has ended,
+-- its parent is told.
 declare
   v_message_count integer := p_session.message_count;
+  v_run lockgate_store.runs;
 begin
   if not lockgate.is_live(p_status) then
     v_message_count := lockgate.pair_calls(p_run, v_message_count);
@@ -41,5 +43,11 @@ begin
          version = s.version + 1,
          updated_at = lockgate.now()
    where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id;
+  if not lockgate.is_live(p_status) and p_run.run_id = p_session.current_run_id then
+    select r.* into v_run
+      from lockgate_store.runs r
+     where r.run_id = p_run.run_id;
+    perform lockgate.tell_parent(p_session, p_status, v_run.output, v_run.error_detail);
+  end if;
 end;
 $$;

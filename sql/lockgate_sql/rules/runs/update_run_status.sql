@@ -21,9 +21,9 @@ as $$
 -- never has a completion time, a terminal one defaults it to now, and output and error detail to
 -- what the terminal commit said; an end sequence is stored only as it is passed.
 --
--- Locks     session row, run row, stream row, tool-call rows
+-- Locks     session row, run row, stream row, tool-call rows; for a child its parent's session row
 -- Writes    runs, sessions, streams, settlements, deliveries; for a terminal status also
---           tool_calls, messages and recoveries
+--           tool_calls, messages and recoveries, and for a child see lockgate.tell_parent
 -- Outcomes  first that applies:
 --   invalid_request  no such status; nothing written
 --   not_found        no such run in this session, or another user's session; nothing written

@@ -16,8 +16,8 @@ as $$
 -- that user's only; a trusted caller deletes all of them. Nothing of DBOS's is touched: a drive
 -- that comes for a deleted run finds that it is over.
 --
--- Locks     session rows of the whole tree, sorted; then what names them, the stream row before
---           its chunks
+-- Locks     session rows of the whole tree, a child before its parent, then the root's parent's;
+--           what names them, the stream row before its chunks
 -- Writes    every table of the store that names a session
 -- Outcomes  first that applies:
 --   again      the tree grew between the look and the locks; nothing written: commit, then call
@@ -29,6 +29,7 @@ declare
   v_tree text[];
   v_locked text[];
   v_session_id text;
+  v_root lockgate_store.sessions;
 begin
   perform lockgate.require_read_committed();
   v_tree := lockgate.list_tree(p_tenant_id, p_session_id, p_acting_user_id);
@@ -36,7 +37,7 @@ begin
     select s.session_id
       from lockgate_store.sessions s
      where s.tenant_id = p_tenant_id and s.session_id = any (v_tree)
-     order by s.tenant_id, s.session_id
+     order by array_position(v_tree, s.session_id)
        for no key update);
   v_tree := lockgate.list_tree(p_tenant_id, p_session_id, p_acting_user_id);
   if not v_tree <@ v_locked then
@@ -49,6 +50,10 @@ begin
   if not pg_try_advisory_xact_lock_shared(lockgate.consumers_lock()) then
     perform pg_advisory_xact_lock_shared(lockgate.consumers_lock());
   end if;
+  select s.* into v_root
+    from lockgate_store.sessions s
+   where s.tenant_id = p_tenant_id and s.session_id = p_session_id;
+  perform lockgate.tell_parent(v_root, 'failed', null, lockgate.deleted_detail());
   foreach v_session_id in array v_tree loop
     perform lockgate.erase_session(p_tenant_id, v_session_id);
   end loop;

@@ -17,6 +17,10 @@ begin
    where t.tenant_id = p_tenant_id and t.session_id = p_session_id;
   delete from lockgate_store.checkpoints t
    where t.tenant_id = p_tenant_id and t.session_id = p_session_id;
+  delete from lockgate_store.children t
+   where t.tenant_id = p_tenant_id and t.session_id = p_session_id;
+  delete from lockgate_store.usage t
+   where t.tenant_id = p_tenant_id and t.session_id = p_session_id;
   delete from lockgate_store.recoveries t
    where t.tenant_id = p_tenant_id and t.session_id = p_session_id;
   delete from lockgate_store.settlements t

@@ -15,8 +15,10 @@ as $$
 -- Records that a session's first entry failed before any run existed: on the session only, and
 -- only while there is none. No stream, no hook, no settlement. A run that commits meanwhile wins.
 --
--- Locks     session row
--- Writes    sessions
+-- A parent that waits for it is told.
+--
+-- Locks     session row, then its parent's
+-- Writes    sessions; for a child see lockgate.tell_parent
 -- Outcomes  first that applies:
 --   session_not_found  no such session, or another user's; nothing written
 --   has_run            a run exists, whatever its status; nothing written
@@ -42,6 +44,7 @@ begin
          version = s.version + 1,
          updated_at = lockgate.now()
    where s.tenant_id = p_tenant_id and s.session_id = p_session_id;
+  perform lockgate.tell_parent(v_session, 'failed', null, p_error_detail);
   return row('failed')::lockgate.fail_session_without_run_result;
 end;
 $$;

@@ -31,7 +31,7 @@ begin
   v_broken := array(
     select g.guard
       from unnest(array['runs_run_id_once', 'runs_one_live', 'runs_request_key_once',
-             'tool_calls_announced_once']) g(guard)
+             'tool_calls_announced_once', 'children_of_call_once', 'children_named_once']) g(guard)
      where not exists (
        select from pg_catalog.pg_index i
         where i.indexrelid = to_regclass('lockgate_store.' || g.guard)

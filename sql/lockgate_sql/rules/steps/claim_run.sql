@@ -16,7 +16,8 @@ create type lockgate.claim_run_result as (
   messages jsonb,
   calls jsonb,
   head_sequence bigint,
-  stop_kind text
+  stop_kind text,
+  lost_attempts integer
 );
 
 create function lockgate.claim_run(
@@ -31,7 +32,8 @@ create function lockgate.claim_run(
 as $$
 -- Gives a run to the one drive that may have it, with all that the drive needs to go on from the
 -- first step that is not committed. A later attempt opens with stream_resync, so that readers drop
--- the text that the lost attempt never saved.
+-- the text that the lost attempt never saved. lost_attempts counts those before it that were lost
+-- since the run's last step.
 --
 -- Locks     session row, run row, stream row
 -- Writes    runs; for a later attempt the stream
@@ -56,7 +58,7 @@ begin
   returning r.* into v_run;
   if not found then
     return row('over', null, null, null, null, null, null, null, null, null, null, null, null,
-      null, null, null, null)::lockgate.claim_run_result;
+      null, null, null, null, null)::lockgate.claim_run_result;
   end if;
   select s.head_sequence, s.committed_sequence into v_head, v_committed
     from lockgate_store.streams s
@@ -71,6 +73,9 @@ begin
     v_session.tags, v_session.metadata, v_session.parent_session_id, v_session.root_session_id,
     v_session.state, v_run.step_count, v_session.message_count,
     lockgate.list_history(p_tenant_id, p_session_id, v_session.message_count),
-    lockgate.list_calls(v_run), v_head, v_run.stop_kind)::lockgate.claim_run_result;
+    lockgate.list_calls(v_run), v_head, v_run.stop_kind, coalesce((
+      select c.attempts from lockgate_store.recoveries c
+       where c.tenant_id = p_tenant_id and c.session_id = p_session_id
+         and c.run_id = p_run_id), 0))::lockgate.claim_run_result;
 end;
 $$;

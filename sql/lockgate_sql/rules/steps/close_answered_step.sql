@@ -7,12 +7,13 @@ create function lockgate.close_answered_step(
   language plpgsql volatile
 as $$
 -- Commits the next step of a run whose calls all have their results: the results become history,
--- in the order of the calls. p_state is the session's whole state, if the step changed it. The
--- session and the run are locked.
+-- in the order of the calls, and readers are told of the children that have ended meanwhile.
+-- p_state is the session's whole state, if the step changed it. The session and the run are locked.
 --
 -- Raises    LG002 for a step out of order, or when one of its calls has no result
 declare
   v_count integer;
+  v_chunks jsonb[] := lockgate.untold_chunks(p_run, p_step);
 begin
   perform lockgate.require(
     p_step = p_run.step_count + 1 and not exists (
@@ -24,6 +25,6 @@ begin
   select lockgate.pair_calls(p_run, s.message_count) into v_count
     from lockgate_store.sessions s
    where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id;
-  perform lockgate.close_step(p_run, p_step, v_count, p_state);
+  perform lockgate.close_step(p_run, p_step, v_count, p_state, v_chunks);
 end;
 $$;

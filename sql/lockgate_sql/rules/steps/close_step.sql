@@ -2,13 +2,15 @@ create function lockgate.close_step(
   p_run lockgate_store.runs,
   p_step integer,
   p_message_count integer,
-  p_state jsonb default null
+  p_state jsonb default null,
+  p_chunks jsonb[] default '{}'
 )
   returns void
   language plpgsql volatile
 as $$
 -- Commits a step: its number on the run, the history and the state on the session, a checkpoint,
--- and the chunk that tells readers. It is progress, so the crash-loop budget begins anew.
+-- and the chunk that tells readers, after p_chunks. It is progress, so the crash-loop budget begins
+-- anew.
 declare
   v_now timestamptz := lockgate.now();
 begin
@@ -29,9 +31,9 @@ begin
          version = s.version + 1,
          updated_at = v_now
    where s.tenant_id = p_run.tenant_id and s.session_id = p_run.session_id;
-  perform lockgate.write_chunks(p_run, array[lockgate.make_chunk(
+  perform lockgate.write_chunks(p_run, p_chunks || lockgate.make_chunk(
     p_run, 'step_committed', jsonb_build_object(
-      'step', p_step, 'messageCount', p_message_count), p_step)], p_commits => true);
+      'step', p_step, 'messageCount', p_message_count), p_step), p_commits => true);
   delete from lockgate_store.recoveries c
    where c.tenant_id = p_run.tenant_id and c.session_id = p_run.session_id
      and c.run_id = p_run.run_id;

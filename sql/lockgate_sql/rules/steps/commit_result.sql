@@ -8,6 +8,7 @@ create function lockgate.commit_result(
   p_closes_step boolean default false,
   p_state jsonb default null,
   p_chunks jsonb[] default '{}',
+  p_usage jsonb default null,
   p_tenant_id text default ''
 )
   returns lockgate.step_result
@@ -15,10 +16,12 @@ create function lockgate.commit_result(
 as $$
 -- Saves one server tool's result, so that its body never runs again, and tells readers by a
 -- tool_end chunk. p_response is {success, result} or {success, error}. The last result of a step
--- may commit the step with it: see lockgate.close_answered_step, also for p_state.
+-- may commit the step with it: see lockgate.close_answered_step. p_state is the session's whole
+-- state, if the call has changed it: it is saved with the result, for the body never runs again.
 --
 -- Locks     session row, run row, stream row, tool-call row
--- Writes    tool_calls, streams; with the step also messages, sessions, runs and checkpoints
+-- Writes    tool_calls, streams, usage; with p_state sessions; with the step also messages, runs
+--           and checkpoints
 -- Outcomes  first that applies:
 --   fenced    the attempt is over; nothing written
 --   repeated  the call has its result, or is not one of this step's; nothing written
@@ -41,11 +44,17 @@ begin
   if not found then
     return lockgate.step_answer(v_run, 'repeated');
   end if;
+  perform lockgate.record_usage(v_run, p_step, p_usage);
   perform lockgate.write_chunks(v_run, p_chunks || lockgate.make_chunk(
     v_run, 'tool_end', jsonb_build_object('toolCallId', v_tool_call_id) || p_response, p_step),
     p_commits => true);
   if p_closes_step then
     perform lockgate.close_answered_step(v_run, p_step, p_state);
+  elsif p_state is not null then
+    update lockgate_store.sessions s
+       set state = p_state, state_is_new = true, version = s.version + 1,
+           updated_at = lockgate.now()
+     where s.tenant_id = p_tenant_id and s.session_id = p_session_id;
   end if;
   return lockgate.step_answer(v_run, 'saved');
 end;

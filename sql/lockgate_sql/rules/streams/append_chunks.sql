@@ -20,7 +20,8 @@ as $$
 -- Locks     stream row only
 -- Writes    streams, stream_chunks
 -- Outcomes  first that applies:
---   too_large  a chunk has more than 1 MiB; it takes no sequence, nothing written
+--   too_large  a chunk has more than 1 MiB of JSON, and as it is stored; it takes no sequence,
+--              nothing written
 --   fenced     the attempt is over, or the batch is out of order; nothing written
 --   repeated   this very batch is stored; nothing written
 --   appended   head_sequence is the last one's number; stop_kind, if a stop stands on the run
@@ -29,7 +30,9 @@ declare
   v_head bigint;
 begin
   if pg_column_size(p_chunks) > 1048576
-     and exists (select from unnest(p_chunks) c where pg_column_size(c) > 1048576) then
+     and exists (
+       select from unnest(p_chunks) c
+        where pg_column_size(c) > 1048576 and octet_length(c::text) > 1048576) then
     return ('too_large', null, null)::lockgate.append_chunks_result;
   end if;
   update lockgate_store.streams s

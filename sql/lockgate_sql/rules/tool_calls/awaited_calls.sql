@@ -6,5 +6,6 @@ as $$
 select coalesce(array_agg(c.tool_call_id order by c.step, c.ordinal), '{}')
   from lockgate_store.tool_calls c
  where c.tenant_id = p_run.tenant_id and c.session_id = p_run.session_id
-   and c.run_id = p_run.run_id and c.status = 'pending' and c.kind <> 'server'
+   and c.run_id = p_run.run_id and c.status = 'pending'
+   and c.kind in ('client', 'approval') and c.approved is null
 $$;
