@@ -33,7 +33,10 @@ def refused(door: Door) -> list[str]:
     """
     idle = door.rows(
         "select s.tenant_id, s.session_id from lockgate_store.sessions s"
-        " where s.status in ('completed', 'failed', 'interrupted') and exists ("
+        " where s.status in ('completed', 'failed', 'interrupted') and not exists ("
+        # A store client's terminal commit may have landed before its run's end.
+        "   select from lockgate_store.runs r"
+        "    where r.run_id = s.current_run_id and lockgate.is_live(r.status)) and exists ("
         "   select from lockgate_store.messages m where m.role <> 'user'"
         "      and (m.tenant_id, m.session_id) = (s.tenant_id, s.session_id))"
     )
