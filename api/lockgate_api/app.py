@@ -38,8 +38,8 @@ def create_app(
 ) -> Litestar:
     """Make the application that serves a runtime's sessions over HTTP.
 
-    executor                   takes the entries instead of the runtime: a wrapper that traces or
-                               routes them. One that records no request keys is sent none
+    executor                   a wrapper around the runtime, to trace or to route: it takes entries,
+                               answers and stops. One that records no request keys is sent none
     authenticate               given a request, plain or async: a Principal, None for 401, or the
                                host's own response, which is answered as it is
     allow_unauthenticated      serve without it, for whoever can reach the port

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from litestar import Request
 from litestar.datastructures import State
 
-from lockgate import Runtime, Sender
+from lockgate import Executor, Runtime, Sender
 
 AnyRequest: TypeAlias = Request[Any, Any, State]
 Result = TypeVar("Result")
@@ -67,7 +67,7 @@ class UnderWay:
 class Front:
     """One app's front: what `create_app` was given, and what its routes keep in common.
 
-    sender        takes the entries: through the runtime, or a wrapper around one
+    sender        sends entries through the runtime, or through a wrapper around one
     authenticate  None only where `allow_unauthenticated` was said
     """
 
@@ -78,6 +78,11 @@ class Front:
     max_body_bytes: int
     drain: Drain = field(default_factory=Drain)
     under_way: UnderWay = field(default_factory=UnderWay)
+
+    @property
+    def executor(self) -> Executor:
+        """What takes answers and stops, as the sender's entries."""
+        return self.sender.executor
 
 
 def front_of(request: AnyRequest) -> Front:

@@ -177,7 +177,7 @@ async def submit_tool_result(request: AnyRequest) -> ASGIResponse:
     session_id, front = session_id_of(request), front_of(request)
     tool_call_id, answer = await read_submit(request, front, session_id)
     submitted = await front.under_way.finish(
-        front.runtime.submit_tool_result(session_id, tool_call_id, answer, actor=actor_of(request))
+        front.executor.submit_tool_result(session_id, tool_call_id, answer, actor=actor_of(request))
     )
     return JsonAnswer(submit_body(submitted))
 
@@ -190,7 +190,7 @@ async def submit_tool_result(request: AnyRequest) -> ASGIResponse:
 )
 async def interrupt(request: AnyRequest) -> ASGIResponse:
     """Ask a run to end interrupted at its next boundary, to be resumed later."""
-    return await _stopped(request, front_of(request).runtime.interrupt)
+    return await _stopped(request, front_of(request).executor.interrupt)
 
 
 @post(
@@ -201,7 +201,7 @@ async def interrupt(request: AnyRequest) -> ASGIResponse:
 )
 async def abort(request: AnyRequest) -> ASGIResponse:
     """Ask a run to end failed, cancelled, at its next boundary."""
-    return await _stopped(request, front_of(request).runtime.abort)
+    return await _stopped(request, front_of(request).executor.abort)
 
 
 async def _stopped(request: AnyRequest, verb: Callable[..., Any]) -> ASGIResponse:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lockgate.agent_hooks import ModelAsked, ModelReplied
-from lockgate.calls import CallUsage, is_count
+from lockgate.call_usage import CallUsage, counts_of
 from lockgate.finishing import End
 from lockgate.judgement import Judged, finish_value, has_output, judge_all
 from lockgate.materialize import Materialized
@@ -16,7 +16,7 @@ from lockgate.models.choose import model_name
 from lockgate.models.protocol import Call, ModelRequest
 from lockgate.rules import steps as rules
 from lockgate.scope import Scope
-from lockgate.strict_json import NotStorable, dumps, storable
+from lockgate.strict_json import dumps, storable
 from lockgate.tools import asks_for_approval
 from lockgate.worker_outcomes import StepResult
 
@@ -133,16 +133,3 @@ def _usage(ready: Materialized, reply: Reply) -> list[dict[str, Any]]:
         return []
     named = ready.agent.model if isinstance(ready.agent.model, str) else model_name(ready.model)
     return [{"kind": "tokens", "source": "agent", "model": named, "tokens": tokens}]
-
-
-def counts_of(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of a reply's usage can be counted; what is no number costs itself only."""
-    counts = {}
-    for name, value in usage.items():
-        try:
-            count = storable(value)
-        except NotStorable:
-            continue
-        if is_count(count):
-            counts[str(storable(name))] = count
-    return counts

@@ -9,19 +9,18 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 from lockgate import children
 from lockgate.agent_hooks import ToolAnswered, ToolCalled
+from lockgate.call_usage import CallUsage
 from lockgate.errors import FailureClass, RunSuperseded, classify_entry_failure
 from lockgate.judgement import Judged, Response, interrupted, unusable
 from lockgate.materialize import Materialized
 from lockgate.rules import steps as rules
 from lockgate.scope import STOP_BOUND_S, Scope
 from lockgate.session_state import patch_operations
-from lockgate.strict_json import dumps, storable
+from lockgate.strict_json import dumps
 from lockgate.tools import failure, run_tool
 from lockgate.worker_outcomes import StepResult
 
@@ -29,46 +28,6 @@ StoredCall = dict[str, Any]
 
 # Of one call: a body that ends its host each time must not use up the budget of the whole run.
 MAX_BODIES = 3
-
-
-# What an entry says of itself, here or in a store of the application's.
-RESERVED = frozenset({"id", "sessionId", "runId", "stepCount", "timestamp"})
-MAX_ENTRY = 2_000  # characters of ASCII JSON: as the database keeps it within what its rule takes
-
-
-def is_count(value: object) -> bool:
-    """Say whether a storable value is a number."""
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-
-
-@dataclass(slots=True)
-class CallUsage:
-    """What one call's body has used so far, as usage entries."""
-
-    entries: list[dict[str, Any]] = field(default_factory=list)
-
-    def record(self, kind: str, value: int | float | Decimal = 1, **more: Any) -> None:
-        """Count something of one's own.
-
-        Errors  ValueError: no name, a value that is no count, a name in `more` that is not the
-                body's to give, or more than an entry holds
-        """
-        if not isinstance(kind, str) or not kind:
-            raise ValueError("what is counted has a name")
-        clean = storable(more)
-        assert isinstance(clean, dict)
-        if RESERVED & clean.keys():
-            raise ValueError(f"{', '.join(sorted(RESERVED))} are not the body's to give")
-        if not all(is_count(clean[name]) for name in ("durationMs",) if name in clean):
-            raise ValueError("a duration is a finite number")
-        counted = storable(value)
-        if not is_count(counted):
-            raise ValueError("a count is a finite number")
-        own = {"kind": "custom", "source": "tool", "type": storable(kind), "value": counted}
-        entry: dict[str, Any] = {**clean, **own}
-        if len(dumps(entry)) > MAX_ENTRY:
-            raise ValueError(f"an entry has at most {MAX_ENTRY:,} characters of JSON")
-        self.entries.append(entry)
 
 
 def is_ours(call: StoredCall) -> bool:

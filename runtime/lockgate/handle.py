@@ -45,7 +45,31 @@ class Stop:
     run_status: str | None = None
 
 
-class RunReads(Protocol):
+class Stopping(Protocol):
+    """What can be asked to stop a run."""
+
+    async def interrupt(
+        self,
+        session_id: str,
+        *,
+        run_id: UUID | None = None,
+        reason: str | None = None,
+        wait: bool = False,
+        actor: Actor = TRUSTED,
+    ) -> Stop: ...
+
+    async def abort(
+        self,
+        session_id: str,
+        *,
+        run_id: UUID | None = None,
+        reason: str | None = None,
+        wait: bool = False,
+        actor: Actor = TRUSTED,
+    ) -> Stop: ...
+
+
+class RunReads(Stopping, Protocol):
     """What a handle asks of the runtime that made it."""
 
     def follow(
@@ -57,24 +81,6 @@ class RunReads(Protocol):
     async def settled(
         self, session_id: str, run_id: UUID, actor: Actor = TRUSTED
     ) -> RunResult | None: ...
-    async def interrupt(
-        self,
-        session_id: str,
-        *,
-        run_id: UUID | None = None,
-        reason: str | None = None,
-        wait: bool = False,
-        actor: Actor = TRUSTED,
-    ) -> Stop: ...
-    async def abort(
-        self,
-        session_id: str,
-        *,
-        run_id: UUID | None = None,
-        reason: str | None = None,
-        wait: bool = False,
-        actor: Actor = TRUSTED,
-    ) -> Stop: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +136,7 @@ class RunHandle:
         )
 
 
-class Executor(Protocol):
+class Executor(Stopping, Protocol):
     """What takes entries, answers and stops: a runtime, or a wrapper around one.
 
     One that records request keys says `supports_request_key = True`, and then a repeat of a key
@@ -186,26 +192,6 @@ class Executor(Protocol):
         *,
         actor: Actor = TRUSTED,
     ) -> Submitted: ...
-
-    async def interrupt(
-        self,
-        session_id: str,
-        *,
-        run_id: UUID | None = None,
-        reason: str | None = None,
-        wait: bool = False,
-        actor: Actor = TRUSTED,
-    ) -> Stop: ...
-
-    async def abort(
-        self,
-        session_id: str,
-        *,
-        run_id: UUID | None = None,
-        reason: str | None = None,
-        wait: bool = False,
-        actor: Actor = TRUSTED,
-    ) -> Stop: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,11 @@ class LocalChildren:
         return ChildStatus(standing(answer.session_status), answer.output, answer.error_detail)
 
     async def abort(self, child: ChildAddress) -> bool:
-        """Ask a child's run to end."""
-        answer = await self._call(stops.abort, child, reason="terminated_by_parent")
+        """Ask the run that a child has now to end; a repeat is for no run after it."""
+        current = await self._call(runs.get_current_run, child)
+        answer = await self._call(
+            stops.abort, child, run_id=current.run_id, reason="terminated_by_parent"
+        )
         return bool(answer.outcome is RequestStopOutcome.STOPPING)
 
     async def _entered(

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from lockgate import ProxyExecutor, RunHandle
+from lockgate import ProxyExecutor, RunHandle, Stop, Submitted
 from tests.api.conftest import MakeApi
 from tests.support.door import Door
 from tests.support.rows import row
@@ -50,3 +50,35 @@ def test_a_wrapper_that_passes_the_flag_on_dedupes(make_api: MakeApi, db: Door) 
     first = api.start(key="k1").json()
     assert api.start(key="k1").json() == {**first, "status": "attached"}
     assert (wrapper.count, len(db.rows("select from lockgate_store.runs"))) == (2, 1)
+
+
+class Watching(ProxyExecutor):
+    """A wrapper that notes which verbs came through it."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(inner)
+        self.verbs: list[str] = []
+
+    async def submit_tool_result(self, *args: Any, **given: Any) -> Submitted:
+        self.verbs.append("submit")
+        return await super().submit_tool_result(*args, **given)
+
+    async def interrupt(self, *args: Any, **given: Any) -> Stop:
+        self.verbs.append("interrupt")
+        return await super().interrupt(*args, **given)
+
+    async def abort(self, *args: Any, **given: Any) -> Stop:
+        self.verbs.append("abort")
+        return await super().abort(*args, **given)
+
+
+def test_answers_and_stops_go_through_the_wrapper_too(make_api: MakeApi, db: Door) -> None:
+    wrapper = Watching(make_api().runtime)
+    api = make_api({"executor": wrapper})
+    run_id = UUID(api.start().json()["runId"])
+    for verb in ("interrupt", "abort"):
+        assert api.post(f"/sessions/s1/{verb}", {}).json()["status"] == "stopping"
+    answer = {"kind": "client-tool-result", "toolCallId": "none", "result": 1}
+    assert api.post("/sessions/s1/submit-tool-result", answer).status_code == 409
+    assert wrapper.verbs == ["interrupt", "abort", "submit"]
+    assert db.run(run_id).stop_kind == "abort"

@@ -1,9 +1,12 @@
 """The tools for companions but the message: spawn, list, status, terminate, and where they wait."""
 
+from typing import Any
+
 import pytest
 
 from lockgate import PersistentAgent, define_agent
 from lockgate.companions import Companions
+from lockgate.database import Database
 from lockgate.models.scripted import ScriptedModel
 from tests.support.door import AGENT
 from tests.support.family import end, records
@@ -205,6 +208,30 @@ def test_a_local_companion_is_terminated_by_an_abort_of_its_own(house: House) ->
     )
     assert house.use("terminateChild", "call-3", name="scout")["result"] == {"terminated": False}
     assert house.db.run(house.scope.run_id).stop_kind is None, "the parent is not stopped with it"
+
+
+def test_a_termination_that_is_asked_again_is_for_no_later_run(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The link asks again by itself; by then the run has ended, and another one executes."""
+    child_id = house.spawned(AGENT)
+    child = house.db.drive(house.current(child_id))
+    later: list[Any] = []
+    once = Database.call
+
+    async def twice(self: Database, rule: Any, /, **given: Any) -> Any:
+        answer: Any = await once(self, rule, **given)
+        if rule.__name__ == "abort":
+            child.finish("stopped")
+            later.append(house.db.driven(child_id).run_id)
+            answer = await once(self, rule, **given)
+        return answer
+
+    monkeypatch.setattr(Database, "call", twice)
+    house.use("terminateChild", "call-3", name="scout")
+
+    assert house.db.run(child.run_id).status == "failed"
+    assert house.db.run(later[0]).stop_kind is None
 
 
 def test_a_remote_companion_is_terminated_by_its_host(house: House) -> None:

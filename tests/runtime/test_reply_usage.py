@@ -3,7 +3,7 @@
 import math
 from decimal import Decimal
 
-from lockgate.asking import counts_of
+from lockgate.call_usage import counts_of
 
 
 def test_what_is_no_number_costs_itself_only() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lockgate.calls import MAX_ENTRY, CallUsage
+from lockgate.call_usage import MAX_ENTRY, CallUsage
 from lockgate.strict_json import dumps
 from tests.support.door import Door
 

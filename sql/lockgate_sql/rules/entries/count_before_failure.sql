@@ -19,11 +19,13 @@ begin
   if v_checkpoint.run_id = p_current.run_id then
     return v_checkpoint.message_count;
   end if;
+  -- What the run itself has said stands last: looked at from the end, that is all that is read.
   return coalesce((
-    select min(m.seq) - 1
+    select m.seq
       from lockgate_store.messages m
      where m.tenant_id = p_session.tenant_id and m.session_id = p_session.session_id
-       and m.seq > coalesce(v_checkpoint.message_count, 0)
-       and m.run_id = p_current.run_id and m.role <> 'user'), p_session.message_count);
+       and (m.run_id <> p_current.run_id or m.role = 'user')
+     order by m.seq desc
+     limit 1), 0);
 end;
 $$;
