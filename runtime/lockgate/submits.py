@@ -99,8 +99,9 @@ def _refuse_misfit(agent: Agent, plan: PlanSubmitResult, answer: ClientToolResul
     Errors  EntryRefused INVALID_RESULT; its issues are told only to who asked for them
     """
     called = next((tool for tool in agent.tools if tool.name == plan.tool_name), None)
-    schema = getattr(called, "output_schema", None)
-    flaws = None if schema is None else schema.flaws(answer.result)
+    if called is None or called.output_schema is None:
+        return
+    flaws = called.output_schema.flaws(answer.result)
     if flaws is not None:
         raise EntryRefused(
             "INVALID_RESULT",
