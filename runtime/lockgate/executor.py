@@ -48,6 +48,8 @@ class Runtime(Stops):
     env                          any value; every hook and factory is given it
     concurrent_entry             'reject', or 'interrupt_previous': the last message wins
     concurrent_entry_timeout_ms  how long an entry waits at most
+    auto_resume                  whether a run whose worker was lost goes on by itself; if not, it
+                                 is paused and settles, and a resume goes on with it
     usage_store                  makes the store of a session's usage, plain or async, for a drive
                                  or to read; without it usage is kept in rows of our own
     submit_forwarder             sends on a submit for a session that another host owns
@@ -63,6 +65,7 @@ class Runtime(Stops):
         env: Any = None,
         concurrent_entry: ConcurrentEntry = "reject",
         concurrent_entry_timeout_ms: int = 30_000,
+        auto_resume: bool = True,
         dispatch_limit_ms: int = 30_000,
         usage_store: UsageStoreFactory | None = None,
         submit_forwarder: SubmitForwarder | None = None,
@@ -74,6 +77,7 @@ class Runtime(Stops):
                 env=env,
                 concurrent_entry=concurrent_entry,
                 concurrent_entry_timeout_ms=concurrent_entry_timeout_ms,
+                auto_resume=auto_resume,
                 dispatch_limit_ms=dispatch_limit_ms,
                 usage_store=usage_store,
                 submit_forwarder=submit_forwarder,

@@ -22,6 +22,8 @@ class Host:
     concurrent_entry             what an entry makes of a run that executes
     concurrent_entry_timeout_ms  how long an entry waits: for the session's row, and for a run
                                  that it has interrupted
+    auto_resume                  whether a run whose worker was lost goes on by itself; if not, it
+                                 is paused, and a resume goes on with it
     dispatch_limit_ms            how long a run that nobody alive serves still counts as executing
     usage_store                  makes a session's usage store; None keeps usage in our own rows
     submit_forwarder             sends on a submit that is for another host's session
@@ -32,6 +34,7 @@ class Host:
     env: Any = None
     concurrent_entry: ConcurrentEntry = "reject"
     concurrent_entry_timeout_ms: int = 30_000
+    auto_resume: bool = True
     dispatch_limit_ms: int = 30_000
     usage_store: UsageStoreFactory | None = None
     submit_forwarder: SubmitForwarder | None = None

@@ -34,13 +34,14 @@ class Sweeper:
     database: Database
     worker_id: str
     max_attempts: int = 5
+    auto_resume: bool = True
     dispatch_limit_ms: int = 30_000
     first_run_limit_ms: int = 300_000
     _paused_due_at: float = 0.0
 
     async def sweep(self) -> int:
         """Sweep once; returns how many drives were enqueued. One bad session stops no other."""
-        with_paused = time.monotonic() >= self._paused_due_at
+        with_paused = self.auto_resume and time.monotonic() >= self._paused_due_at
         findings = await self.database.call(
             rules.sweep,
             worker_id=self.worker_id,
@@ -68,6 +69,10 @@ class Sweeper:
                 sessions.fail_session_without_run, error_detail=dumps(NEVER_RAN), **named
             )
             return False
+        if finding.finding == "end_due":
+            completed = await self.database.call(rules.complete_end, **named)
+            self._tell(finding, completed.outcome)
+            return False
         if finding.finding == "batch_complete":
             continued = await self.database.call(rules.continue_session, **named)
             self._tell(finding, continued.outcome)
@@ -81,6 +86,7 @@ class Sweeper:
             finding=finding.finding,
             worker_id=self.worker_id,
             max_attempts=self.max_attempts,
+            auto_resume=self.auto_resume,
             **named,
         )
         self._tell(finding, requeued.outcome)

@@ -44,18 +44,24 @@ class WorkerSettings:
 
     concurrency     runs that it drives at the same time
     lease_ms        it is taken for dead when its heartbeat is older
-    sweep_every_s   how often it looks for what nothing executes
+    sweep_every_s   how often it looks for what nothing executes; None is five times a lease, and
+                    once a second at least
     drain_s         how long it finishes what it drives, once it is told to stop
     max_attempts    attempts without progress after which a run ends failed
     """
 
     concurrency: int = 64
     lease_ms: int = 5_000
-    sweep_every_s: float = 1.0
+    sweep_every_s: float | None = None
     drain_s: float = 10.0
     max_attempts: int = 5
     first_run_limit_ms: int = 300_000
     dbos_schema: str = "dbos"
+
+    def sweeps_every_s(self) -> float:
+        """Return how often it sweeps, in seconds."""
+        derived_s = min(1.0, self.lease_ms / 5_000)
+        return derived_s if self.sweep_every_s is None else self.sweep_every_s
 
 
 class Worker:
@@ -75,6 +81,7 @@ class Worker:
             database=runtime.database,
             worker_id=self.worker_id,
             max_attempts=self.settings.max_attempts,
+            auto_resume=runtime.host.auto_resume,
             dispatch_limit_ms=runtime.host.dispatch_limit_ms,
             first_run_limit_ms=self.settings.first_run_limit_ms,
         )
@@ -118,7 +125,7 @@ class Worker:
         self._kicker = Kicker(queue, self.settings.concurrency)
         self._runtime.kick = self._kicker.kick
         self._loops = [
-            asyncio.create_task(self._repeat(self._sweep, self.settings.sweep_every_s)),
+            asyncio.create_task(self._repeat(self._sweep, self.settings.sweeps_every_s())),
             asyncio.create_task(self._repeat(self._deliver, DELIVER_EVERY_S)),
             asyncio.create_task(self._repeat(self._hear_stops, STOPS_EVERY_S)),
             asyncio.create_task(self._listen()),

@@ -148,6 +148,7 @@ class StandingStop:
 class RequeueRunOutcome(StrEnum):
     STALE = "stale"
     ENDED = "ended"
+    SUSPENDED = "suspended"
     REQUEUED = "requeued"
 
 
@@ -169,6 +170,20 @@ class ContinueSessionOutcome(StrEnum):
 class ContinueSessionResult:
     outcome: ContinueSessionOutcome
     run_id: UUID | None
+
+
+class CompleteEndOutcome(StrEnum):
+    SESSION_NOT_FOUND = "session_not_found"
+    STALE = "stale"
+    ENDED = "ended"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteEndResult:
+    outcome: CompleteEndOutcome
+    run_id: UUID | None
+    run_status: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ begin
       'finish_run',
       'start_child', 'record_remote_child', 'await_child', 'list_ancestors',
       'record_child_running', 'end_remote_child',
-      'heartbeat', 'sweep', 'requeue_run', 'continue_session', 'list_stops',
+      'heartbeat', 'sweep', 'requeue_run', 'continue_session', 'complete_end', 'list_stops',
       'wake_workers', 'listen_for_drives',
       'claim_settlements', 'mark_delivered', 'drive_version', 'check_installation'
     ] loop

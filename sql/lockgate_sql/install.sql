@@ -153,6 +153,7 @@
 \ir rules/runs/get_run.sql
 \ir rules/runs/decide_run_transition.sql
 \ir rules/runs/set_run_live.sql
+\ir rules/runs/set_run_suspended.sql
 \ir rules/runs/fence_run.sql
 \ir rules/runs/follow_run.sql
 \ir rules/runs/bad_run_start_field.sql
@@ -161,6 +162,7 @@
 \ir rules/runs/commit_run_start.sql
 \ir rules/runs/commit_terminal.sql
 \ir rules/runs/update_run_status.sql
+\ir rules/sessions/clear_end_due.sql
 \ir rules/streams/close_stream.sql
 \ir rules/runs/get_current_run.sql
 \ir rules/runs/get_run_by_request_key.sql
@@ -190,6 +192,7 @@
 \ir rules/steps/commit_step.sql
 \ir rules/steps/finish_run.sql
 \ir rules/steps/begin_call.sql
+\ir rules/steps/waits_for_others.sql
 \ir rules/steps/pause_run.sql
 \ir rules/steps/continue_run.sql
 \ir rules/steps/suspend_run.sql
@@ -224,11 +227,15 @@
 \ir rules/recovery/heartbeat.sql
 \ir rules/recovery/drive_workflow.sql
 \ir rules/recovery/is_stranded.sql
-\ir rules/recovery/end_unless_recoverable.sql
+\ir rules/recovery/settle_lost_run.sql
+\ir rules/recovery/demote_run.sql
+\ir rules/recovery/spend_attempt.sql
+\ir rules/recovery/last_sign_of_life.sql
 \ir rules/recovery/requeue_run.sql
 \ir rules/recovery/begin_attempt.sql
 \ir rules/recovery/is_complete_batch.sql
 \ir rules/recovery/continue_session.sql
+\ir rules/recovery/complete_end.sql
 \ir rules/recovery/sweep.sql
 \ir rules/recovery/list_stops.sql
 \ir rules/recovery/wake_workers.sql

@@ -109,30 +109,92 @@ class Drives(StoreClient):
             self.close(session, run, status, output)
         return "finished"
 
-    def requeue(self, session: Session, run: Run, finding: str, worker: str) -> str:
+    def requeue(
+        self, session: Session, run: Run, finding: str, worker: str, auto_resume: bool
+    ) -> str:
         if run.status != "running":
             return "stale"
         if finding == "drained" and run.owner != worker:
             return "stale"
-        if finding not in ("raised", "drained") and self.finding(run) is None:
+        is_found = finding not in ("raised", "drained")
+        if is_found and self.finding(run) is None:
             return "stale"
-        landed = session.landed(run)
-        end = landed or self.verdict(run, finding)
-        if end is not None:
-            self.close(session, run, end, session.output if landed else None)
+        since = self.last_sign_of_life(run, finding)
+        if self.had_come_to_an_end(session, run):
+            return "suspended" if run.is_live else "ended"
+        if is_found and not auto_resume and run.claimed_at is not None:
+            self.demote(session, run)
+            return "suspended"
+        if self.spend(run, finding):
+            self.close(session, run, "failed")
             return "ended"
-        run.dispatch_at = self.now + (min(60, 2 ** (run.spent - 1)) if run.spent else 0)
+        wait = min(60, 2 ** (run.spent - 1)) if run.spent else 0
+        run.dispatch_at = max(self.now, since + wait)
         run.owner, run.claimed_at, run.workflow, run.dispatched = None, None, "ENQUEUED", None
         run.attempt += 1
         return "requeued"
 
-    def verdict(self, run: Run, finding: str) -> str | None:
-        """Return how a run ends that must not be driven again; count the attempt otherwise."""
-        if run.workflow == "CANCELLED":
-            return "failed"
-        if run.stop is not None:
-            return stopped_as(run)
+    def last_sign_of_life(self, run: Run, finding: str) -> float:
+        """Return from when on the wait for the next attempt counts."""
+        if finding == "raised" or run.claimed_at is None or self.alive(run.owner):
+            return self.now
+        return max(run.claimed_at, self.beats.get(run.owner or "", run.claimed_at))
+
+    def had_come_to_an_end(self, session: Session, run: Run) -> bool:
+        """Write what a lost run had come to by itself, if it had."""
+        landed = session.landed(run)
+        if landed is not None:
+            self.close(session, run, landed, session.output)
+        elif session.status == "paused" and self.waits_for_others(session, run):
+            self.pause(session, run)
+            self.go_on(session)
+        elif run.workflow == "CANCELLED":
+            self.close(session, run, "failed")
+        elif run.stop is not None:
+            self.close(session, run, stopped_as(run))
+        return run.status != "running"
+
+    def spend(self, run: Run, finding: str) -> bool:
+        """Count a lost attempt, and say whether that was the last."""
         if finding == "drained" or run.owner is None:
-            return None
+            return False
         run.spent += 1
-        return "failed" if run.spent >= MAX_ATTEMPTS else None
+        return run.spent >= MAX_ATTEMPTS
+
+    def demote(self, session: Session, run: Run) -> None:
+        """Pause a lost run that is not to go on by itself."""
+        if self.waits_for_others(session, run):
+            self.pause(session, run)
+            return
+        session.head += 1
+        self.suspended(session, run, "suspended_step_partial")
+        run.is_told_to_wait = True
+
+    def waits_for_others(self, session: Session, run: Run) -> bool:
+        """Say whether only others can go on with a run's open step."""
+        is_ours = any(self.is_ours(session, call) for call in run.calls)
+        return not is_ours and any(call.kind != "server" for call in run.calls)
+
+    def is_ours(self, session: Session, call: Call) -> bool:
+        """Say whether a drive has still to run a call, or to start its child."""
+        if call.status != "pending":
+            return False
+        if call.kind == "subagent":
+            return not session.has_child(call)
+        return call.kind == "server" or call.approved is True
+
+    def pause(self, session: Session, run: Run) -> None:
+        """Suspend a run that waits for others, and announce what it waits for."""
+        asked = [call for call in run.calls if call.is_asked]
+        session.head += len(asked) + 1
+        session.committed = session.head
+        status = "suspended_client_tool" if asked else "suspended_awaiting_children"
+        self.suspended(session, run, status)
+        run.is_told_to_wait = False
+
+    def suspended(self, session: Session, run: Run, status: str) -> None:
+        """Write a suspension in all its parts."""
+        session.status, session.stream = "paused", "paused"
+        run.status, run.owner, run.spent = status, None, 0
+        run.attempt += 1
+        self.settle(session, run, status)

@@ -132,6 +132,7 @@ class Session:
     state: State
     created_at: float
     first_run_due: bool = True
+    end_due: bool = False
     status: str = "active"
     runs: list[Run] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
@@ -255,6 +256,8 @@ class Facts:
                     found[name] = finding
             if session.first_run_due and session.created_at + FIRST_RUN_LIMIT_S < self.now:
                 found[name] = "first_run_overdue"
+            if session.end_due:
+                found[name] = "end_due"
             if session.is_complete():
                 found[name] = "batch_complete"
         return found

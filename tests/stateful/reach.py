@@ -20,6 +20,7 @@ ASKED = {
     "step_outcome": ("commit_reply", "commit_result", "commit_step", "begin_call"),
     "suspend_run_outcome": ("suspend_run",),
     "continue_session_outcome": ("continue_session",),
+    "complete_end_outcome": ("complete_end",),
     "submit_outcome": ("submit_tool_result",),
     "start_child_outcome": ("start_child",),
     "request_stop_outcome": ("interrupt", "abort"),

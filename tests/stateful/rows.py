@@ -11,7 +11,7 @@ Seen = dict[str, Any]
 LOOK = b"""
 select json_build_object(
   'session', json_build_array(s.agent_type, s.user_id, s.tags, s.parent_session_id, s.status,
-    s.root_session_id, s.turn_count, s.message_count, s.first_run_due, s.terminal_run_id,
+    s.root_session_id, s.turn_count, s.message_count, s.first_run_due, s.end_due, s.terminal_run_id,
     s.terminal_status, s.output),
   'state', s.state,
   'stream', (
@@ -99,6 +99,7 @@ def drawn(session: Session) -> Seen:
             len(session.runs),
             len(session.messages),
             session.first_run_due,
+            session.end_due,
             run_id and str(run_id),
             status,
             session.output,

@@ -19,7 +19,7 @@ class Runs(Facts):
             self.go_back(session, keeps)
         session.messages += [Message(run.turn, "user", 1)] * says
         session.runs.append(run)
-        session.first_run_due, session.output = False, None
+        session.first_run_due, session.end_due, session.output = False, False, None
         session.stream, session.committed = "active", session.head
 
     def replace(self, session: Session, current: Run, run: Run, ends: str) -> None:
@@ -58,7 +58,7 @@ class Runs(Facts):
         """End a running run in all its parts at once."""
         session.pair(run, self.now)
         session.status, session.terminal = status, (run.run_id, status)
-        session.output = output
+        session.end_due, session.output = False, output
         session.close_stream(status)
         run.end(status, output)
         self.settle(session, run, status)

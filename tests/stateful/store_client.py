@@ -114,6 +114,7 @@ class StoreClient(LoneSessions):
             return "refused"
         run.attempt += 1
         session.status, session.terminal, session.output = status, (run_id, status), output
+        session.end_due = True
         return "written"
 
     def move_run(self, name: Name, run_id: UUID, status: str, acting: str | None) -> str:
@@ -128,6 +129,7 @@ class StoreClient(LoneSessions):
             return "unchanged" if run.status == status else "superseded"
         if session.landed(run) not in (None, status):
             return "superseded"
+        session.end_due = status != "running"
         if status not in LIVE:
             session.pair(run, self.now)
             run.end(status, session.output)
@@ -157,6 +159,27 @@ class StoreClient(LoneSessions):
             return "unchanged"
         if session.stream in ("ended", "failed") or stream_end(run.status) != status:
             return "refused"
+        self.close_left_stream(session, run)
+        return "closed"
+
+    def close_left_stream(self, session: Session, run: Run) -> None:
         session.close_stream(run.status)
+        session.end_due = False
         run.attempt += 1
+
+    def complete_end(self, name: Name, acting: str | None) -> str:
+        """Write what a store client has left of an end."""
+        session = self.own(name, acting)
+        if session is None:
+            return "session_not_found"
+        run = session.current
+        landed = session.landed(run) if run else None
+        if run is not None and landed is not None and run.is_live:
+            self.close(session, run, landed, session.output)
+            return "ended"
+        session.end_due = False
+        due = stream_end(run.status) if run else None
+        if run is None or due is None or session.stream in (due, "ended", "failed"):
+            return "stale"
+        self.close_left_stream(session, run)
         return "closed"

@@ -3,6 +3,7 @@
 from random import Random
 
 from tests.stateful.drives import MAX_ATTEMPTS
+from tests.stateful.entry_moves import an_acting_user
 from tests.stateful.facts import Name, Run, Session
 from tests.stateful.wait_moves import continue_session
 from tests.stateful.world import CONSUMERS, WORKERS, Held, World
@@ -70,10 +71,16 @@ def is_requeued(world: World, dice: Random) -> None:
 
 
 def requeue(
-    world: World, name: Name, session: Session, run: Run, finding: str, worker: str
+    world: World,
+    name: Name,
+    session: Session,
+    run: Run,
+    finding: str,
+    worker: str,
+    auto_resume: bool = True,
 ) -> None:
     drive_id = world.drive_of(name, run)
-    outcome = world.model.requeue(session, run, finding, worker)
+    outcome = world.model.requeue(session, run, finding, worker, auto_resume)
     if outcome != "stale" and finding in ("raised", "drained"):
         world.reached[f"finding.{finding}"] += 1
     world.ask(
@@ -85,6 +92,7 @@ def requeue(
         finding=finding,
         worker_id=worker,
         max_attempts=MAX_ATTEMPTS,
+        auto_resume=auto_resume,
     )
 
 
@@ -114,7 +122,8 @@ def sweeps(world: World, dice: Random) -> None:
         beats_on(world, drains=dice.random() < 0.3)
     worker = dice.choice((*WORKERS[:1], *WORKERS))
     world.told.append(("sweep", worker))
-    rows = world.door.call_many("sweep", worker_id=worker)
+    # What is due at once: the model does not count when a session was last written.
+    rows = world.door.call_many("sweep", worker_id=worker, end_limit_ms=-1)
     found = {(row.tenant_id, row.session_id): row.finding for row in rows}
     expected = world.model.found() if world.model.judges(worker) else {}
     assert found == expected, f"sweep finds {found}, and not {expected}"
@@ -125,10 +134,24 @@ def sweeps(world: World, dice: Random) -> None:
             world.ask(
                 world.model.fail(name, None), "fail_session_without_run", name, error_detail={}
             )
+        elif finding == "end_due":
+            complete_end(world, name, None)
         elif finding == "batch_complete":
             continue_session(world, name, None)
         elif session.current is not None and dice.random() < 0.8:
-            requeue(world, name, session, session.current, finding, worker)
+            auto_resume = dice.random() < 0.7
+            requeue(world, name, session, session.current, finding, worker, auto_resume)
+
+
+def an_end_is_completed(world: World, dice: Random) -> None:
+    """Somebody thinks that a store client has left an end half written; rightly or not."""
+    acting = an_acting_user(dice) if dice.random() < 0.2 else None
+    complete_end(world, world.a_name(dice), acting)
+
+
+def complete_end(world: World, name: Name, acting: str | None) -> None:
+    expected = world.model.complete_end(name, acting)
+    world.ask(expected, "complete_end", name, acting_user_id=acting)
 
 
 def takes_settlements(world: World, dice: Random) -> None:

@@ -33,28 +33,11 @@ class Waits(Drives):
         if run.stop is not None:
             self.close(session, run, stopped_as(run))
             return "ended"
-        waits = [call for call in run.calls if call.kind != "server"]
-        is_ours = any(self.is_ours(session, call) for call in run.calls)
-        if step != run.steps + 1 or not waits or is_ours:
+        if step != run.steps + 1 or not self.waits_for_others(session, run):
             return "LG002"
-        asked = [call for call in run.calls if call.is_asked]
-        session.head += len(asked) + 1
-        session.committed = session.head
-        session.status, session.stream = "paused", "paused"
         session.state = session.state if state is None else state
-        run.status = "suspended_client_tool" if asked else "suspended_awaiting_children"
-        run.owner, run.spent, run.is_told_to_wait = None, 0, False
-        run.attempt += 1
-        self.settle(session, run, run.status)
+        self.pause(session, run)
         return "suspended" if self.go_on(session) is None else "continued"
-
-    def is_ours(self, session: Session, call: Call) -> bool:
-        """Say whether a drive has still to run a call, or to start its child."""
-        if call.status != "pending":
-            return False
-        if call.kind == "subagent":
-            return not session.has_child(call)
-        return call.kind == "server" or call.approved is True
 
     def begin_call(self, run: Run, attempt: int, ordinal: int) -> str:
         if not self.holds(run, attempt):

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from lockgate.rules.call import Connection, call_many, call_none, call_one
 from lockgate.worker_outcomes import (
+    CompleteEndResult,
     ContinueSessionResult,
     HeartbeatResult,
     RequeueRunResult,
@@ -35,6 +36,7 @@ async def sweep(
     limit: int = 100,
     dispatch_limit_ms: int = 30_000,
     first_run_limit_ms: int = 300_000,
+    end_limit_ms: int = 10_000,
     with_paused: bool = True,
 ) -> list[SweepFinding]:
     """Find what nothing executes, and what is paused for nothing; it only finds."""
@@ -46,6 +48,7 @@ async def sweep(
         p_limit=limit,
         p_dispatch_limit_ms=dispatch_limit_ms,
         p_first_run_limit_ms=first_run_limit_ms,
+        p_end_limit_ms=end_limit_ms,
         p_with_paused=with_paused,
     )
 
@@ -60,6 +63,7 @@ async def requeue_run(
     worker_id: str,
     failure: str | None = None,
     max_attempts: int = 5,
+    auto_resume: bool = True,
     tenant_id: str = "",
 ) -> RequeueRunResult:
     """Hand a run that nothing executes to a new attempt; failure is a JSON text."""
@@ -74,6 +78,7 @@ async def requeue_run(
         p_worker_id=worker_id,
         p_failure=failure,
         p_max_attempts=max_attempts,
+        p_auto_resume=auto_resume,
         p_tenant_id=tenant_id,
     )
 
@@ -86,6 +91,20 @@ async def continue_session(
         conn,
         ContinueSessionResult,
         "continue_session",
+        p_session_id=session_id,
+        p_acting_user_id=acting_user_id,
+        p_tenant_id=tenant_id,
+    )
+
+
+async def complete_end(
+    conn: Connection, *, session_id: str, acting_user_id: str | None = None, tenant_id: str = ""
+) -> CompleteEndResult:
+    """Write the rest of an end that a store client began and left."""
+    return await call_one(
+        conn,
+        CompleteEndResult,
+        "complete_end",
         p_session_id=session_id,
         p_acting_user_id=acting_user_id,
         p_tenant_id=tenant_id,

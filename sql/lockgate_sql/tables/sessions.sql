@@ -17,6 +17,8 @@ create table if not exists lockgate_store.sessions (
   -- True from create_session until the first run, or its failure: what a sweep looks for. A column
   -- of its own, so that the index below is not touched by the updates of a session's runs.
   first_run_due boolean not null default false,
+  -- True while a store client has written a part of an end and not the rest: a sweep looks for it.
+  end_due boolean not null default false,
   -- True while the state holds what an entry brought and no checkpoint has yet.
   state_is_new boolean not null default false,
   state jsonb not null default '{}',
@@ -38,12 +40,16 @@ create table if not exists lockgate_store.sessions (
     check ((turn_count = 0) = (current_run_id is null)),
   constraint a_terminal_commit_names_run_and_status
     check ((terminal_run_id is null) = (terminal_status is null)),
+  constraint a_terminal_status_is_known
+    check (terminal_status in ('completed', 'failed', 'interrupted')),
   constraint state_is_an_object check (jsonb_typeof(state) = 'object'),
   constraint metadata_is_an_object check (jsonb_typeof(metadata) = 'object')
 ) with (fillfactor = 70);
 
 create index if not exists sessions_first_run_due
   on lockgate_store.sessions (created_at) where first_run_due;
+create index if not exists sessions_end_due
+  on lockgate_store.sessions (created_at) where end_due;
 
 -- What lists and deletes look for never changes in a session's life, so its updates stay HOT.
 create index if not exists sessions_by_age

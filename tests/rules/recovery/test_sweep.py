@@ -274,3 +274,19 @@ def test_a_second_sweeper_that_comes_late_finds_nothing(db: Door, clock: Clock) 
 
     assert acted == ["requeued", "stale"]
     assert found(db) == []
+
+
+@proves("sweep.end_due")
+def test_an_end_that_a_store_client_has_left_is_found_past_its_limit(
+    db: Door, clock: Clock
+) -> None:
+    drive = db.driven()
+    StoreClient(db).end(drive.run_id, "completed")
+    StoreClient(db).set_run(drive.run_id, "completed")
+    regular(db, clock)
+    left = (clock.now - db.session().updated_at).total_seconds()
+    assert found(db, end_limit_ms=int(left * 1000)) == []
+    clock.forward(seconds=A_MOMENT_S)
+    assert found(db, end_limit_ms=int(left * 1000)) == [("end_due", drive.run_id)]
+    StoreClient(db).close(drive.run_id, "ended")
+    assert found(db, end_limit_ms=0) == []

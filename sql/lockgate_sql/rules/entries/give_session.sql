@@ -18,6 +18,7 @@ begin
          current_run_id = p_run.run_id,
          turn_count = p_run.turn,
          first_run_due = false,
+         end_due = false,
          version = s.version + 1,
          state = case
            when p_is_new or p_entry.state is null then coalesce(p_restored_state, s.state)

@@ -1,16 +1,20 @@
-create function lockgate.begin_attempt(p_run lockgate_store.runs)
+create function lockgate.begin_attempt(p_run lockgate_store.runs, p_finding text)
   returns lockgate.requeue_run_result
   language plpgsql volatile
 as $$
 -- Fences the present attempt of a run and enqueues the next, after 1 s doubling to 60 s for each
--- attempt without progress. The session and the run are locked.
+-- attempt without progress. The wait begins with the attempt's last sign of life, so a lease that
+-- ran out counts; a lease of under a second is the first wait's measure too. The session and the
+-- run are locked.
 declare
   v_now timestamptz := lockgate.now();
-  v_next_at timestamptz := v_now;
+  v_next_at timestamptz;
   v_run lockgate_store.runs;
 begin
   update lockgate_store.recoveries c
-     set next_at = v_now + least(60, 2 ^ (c.attempts - 1)) * interval '1 second'
+     set next_at = greatest(v_now, e.since + least(60000, e.first_wait_ms * 2 ^ (c.attempts - 1))
+           * interval '1 millisecond')
+    from lockgate.last_sign_of_life(p_run, p_finding, v_now) e
    where c.tenant_id = p_run.tenant_id and c.session_id = p_run.session_id
      and c.run_id = p_run.run_id
   returning c.next_at into v_next_at;

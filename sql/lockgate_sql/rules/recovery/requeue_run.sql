@@ -1,4 +1,4 @@
-create type lockgate.requeue_run_outcome as enum ('stale', 'ended', 'requeued');
+create type lockgate.requeue_run_outcome as enum ('stale', 'ended', 'suspended', 'requeued');
 create type lockgate.requeue_run_result as (
   outcome lockgate.requeue_run_outcome, run_status text, attempt integer, next_at timestamptz);
 
@@ -10,6 +10,7 @@ create function lockgate.requeue_run(
   p_worker_id text,
   p_failure jsonb default null,
   p_max_attempts integer default 5,
+  p_auto_resume boolean default true,
   p_tenant_id text default ''
 )
   returns lockgate.requeue_run_result
@@ -17,22 +18,24 @@ create function lockgate.requeue_run(
 as $$
 -- Hands a run that nothing executes to a new attempt: the old holder is fenced at once, and the
 -- new workflow is enqueued last. A drive that raised calls it for itself, a draining worker for
--- what it owns, a sweep for what it found; each finding is judged again under the lock.
+-- what it owns, a sweep for what it found; each finding is judged again under the lock. Where
+-- p_auto_resume is false, what a sweep finds lost after its claim is paused, to wait for a resume.
 --
 -- Locks     session row, run row, stream row; DBOS's row last
--- Writes    runs, streams, recoveries; or see lockgate.end_run
+-- Writes    runs, streams, recoveries; or see lockgate.end_run, lockgate.suspend_run
 -- Outcomes  first that applies:
---   stale     the finding no longer holds; nothing written
---   ended     its terminal commit had landed, a stop stands, the workflow was cancelled, or the
---             budget is spent; run_status is how
---   requeued  attempt is the new one, next_at from when on it is dispatched
+--   stale      the finding no longer holds; nothing written
+--   ended      its terminal commit had landed, a stop stands, the workflow was cancelled, or the
+--              budget is spent; run_status is how
+--   suspended  its suspension had landed, or it is not to go on by itself; run_status is how
+--   requeued   attempt is the new one, next_at from when on it is dispatched
 -- Raises    LG001
 declare
   v_session lockgate_store.sessions := lockgate.lock_session(
     p_session_id => p_session_id, p_tenant_id => p_tenant_id);
   v_run lockgate_store.runs;
   v_workflow lockgate.drive_workflow_result;
-  v_end text;
+  v_status text;
 begin
   select r.* into v_run
     from lockgate_store.runs r
@@ -49,16 +52,18 @@ begin
   then
     return row('stale', null, null, null)::lockgate.requeue_run_result;
   end if;
-  if v_session.terminal_run_id = p_run_id then  -- A store client died after its terminal commit.
-    perform lockgate.end_run(
-      v_run, v_session.terminal_status, v_session.output, v_session.error_detail);
-    return ('ended', v_session.terminal_status, null, null)::lockgate.requeue_run_result;
+  v_status := lockgate.settle_lost_run(v_session, v_run, v_workflow.status);
+  if v_status is null and not p_auto_resume and p_finding not in ('raised', 'drained')
+     and v_run.claimed_at is not null
+  then
+    v_status := lockgate.demote_run(v_run);
   end if;
-  v_end := lockgate.end_unless_recoverable(v_run, v_workflow.status, p_finding, p_failure,
-    p_max_attempts);
-  if v_end is not null then
-    return row('ended', v_end, null, null)::lockgate.requeue_run_result;
+  v_status := coalesce(
+    v_status, lockgate.spend_attempt(v_run, p_finding, p_failure, p_max_attempts));
+  if v_status is not null then
+    return (case when lockgate.is_live(v_status) then 'suspended' else 'ended' end,
+      v_status, null, null)::lockgate.requeue_run_result;
   end if;
-  return lockgate.begin_attempt(v_run);
+  return lockgate.begin_attempt(v_run, p_finding);
 end;
 $$;

@@ -6,6 +6,7 @@ create function lockgate.sweep(
   p_limit integer default 100,
   p_dispatch_limit_ms integer default 30000,
   p_first_run_limit_ms integer default 300000,
+  p_end_limit_ms integer default 10000,
   p_with_paused boolean default true
 )
   returns setof lockgate.sweep_finding
@@ -16,6 +17,7 @@ as $$
 -- been regular for one full lease finds nothing, so that an outage is no mass takeover.
 --
 -- Findings  those of lockgate.is_stranded; first_run_overdue for a session that never had a run;
+--           end_due for one whose end a store client has begun and left for p_end_limit_ms;
 --           batch_complete for a suspended run that waits for nothing any more. Those are asked for
 --           by p_with_paused: every paused session is looked at, and our own rules leave none so
 declare
@@ -45,6 +47,12 @@ begin
       from lockgate_store.sessions s
      where s.first_run_due
        and s.created_at + p_first_run_limit_ms * interval '1 millisecond' < v_now
+     limit p_limit;
+  return query
+    select 'end_due', s.tenant_id, s.session_id, s.current_run_id, null::uuid
+      from lockgate_store.sessions s
+     where s.end_due
+       and s.updated_at + p_end_limit_ms * interval '1 millisecond' < v_now
      limit p_limit;
   if not p_with_paused then
     return;

@@ -17,8 +17,8 @@ create function lockgate.commit_terminal(
 as $$
 -- Writes how a session's current run ended, for a store client that writes the parts of an end
 -- apart: the session first, then the run's status, then the stream. From here on the run is over:
--- its drive is fenced, and the next entry ends it with this status. lockgate.finish_run does it all
--- at once.
+-- its drive is fenced, and the next entry, or a sweep, ends it with this status.
+-- lockgate.finish_run does it all at once.
 --
 -- Locks     session row, run row, stream row
 -- Writes    sessions; the fence of runs and streams
@@ -66,6 +66,7 @@ begin
          error_detail = p_error_detail,
          terminal_run_id = p_run_id,
          terminal_status = p_status,
+         end_due = true,
          version = s.version + 1,
          updated_at = lockgate.now()
    where s.tenant_id = p_tenant_id and s.session_id = p_session_id;

@@ -31,6 +31,7 @@ begin
          error_detail = p_error_detail,
          terminal_run_id = p_run.run_id,
          terminal_status = p_status,
+         end_due = false,
          message_count = v_message_count,
          version = s.version + 1,
          updated_at = v_now

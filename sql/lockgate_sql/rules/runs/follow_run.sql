@@ -8,7 +8,8 @@ create function lockgate.follow_run(
 as $$
 -- Brings session, stream and settlements after a run whose status a store client has just written.
 -- p_run is the run as it was before. A run that runs again has its stream again; the end of a
--- stream is the client's to write (lockgate.close_stream). Where a child's current run has ended,
+-- stream is the client's to write (lockgate.close_stream), or a sweep's, if it never does. Where a
+-- child's current run has ended,
 -- its parent is told.
 declare
   v_message_count integer := p_session.message_count;
@@ -39,6 +40,7 @@ begin
            when p_status = 'running' then 'active'
            when lockgate.is_live(p_status) then 'paused'
            else p_status end,
+         end_due = p_status <> 'running',
          message_count = v_message_count,
          version = s.version + 1,
          updated_at = lockgate.now()

@@ -22,7 +22,7 @@ as $$
 -- paused one may still end.
 --
 -- Locks     session row, run row, stream row
--- Writes    streams; the fence of runs
+-- Writes    streams, sessions; the fence of runs
 -- Outcomes  first that applies:
 --   invalid_request  the status or the fence is not of the form; nothing written
 --   not_found        no such stream, or another user's session; nothing written
@@ -68,6 +68,9 @@ begin
   update lockgate_store.runs r  -- The stream's fence has moved, and theirs is one.
      set attempt = r.attempt + 1
    where r.run_id = v_run.run_id;
+  if v_session.end_due then
+    perform lockgate.clear_end_due(v_run);
+  end if;
   return ('closed', p_status, v_head)::lockgate.close_stream_result;
 end;
 $$;

@@ -1,6 +1,5 @@
-create function lockgate.end_unless_recoverable(
+create function lockgate.spend_attempt(
   p_run lockgate_store.runs,
-  p_workflow_status text,
   p_finding text,
   p_failure jsonb,
   p_max_attempts integer
@@ -8,22 +7,13 @@ create function lockgate.end_unless_recoverable(
   returns text
   language plpgsql volatile
 as $$
--- Ends a run that must not be driven again, and returns its status; null, with the attempt counted,
--- where it may be. A stop that stands is honoured; a workflow cancelled from outside is an abort;
--- the budget counts claimed attempts without progress and claims that failed, and neither a drain
--- nor a dispatch.
+-- Counts an attempt that was lost, and ends the run, returning its status, where that was the last
+-- of its crash-loop budget; null where it may go on. The budget counts claimed attempts without
+-- progress and claims that failed, and neither a drain nor a dispatch.
 declare
   v_count integer;
   v_failure jsonb;
 begin
-  if p_workflow_status = 'CANCELLED' and p_run.stop_kind is distinct from 'abort' then
-    perform lockgate.end_run(p_run, 'failed',
-      p_error_detail => lockgate.cancelled_detail('The workflow was cancelled'));
-    return 'failed';
-  end if;
-  if p_run.stop_kind is not null then
-    return lockgate.end_stopped_run(p_run);
-  end if;
   if p_finding = 'drained' or p_run.owner_id is null and p_failure is null then
     return null;
   end if;
