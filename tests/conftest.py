@@ -3,6 +3,7 @@
 `rules_db` has a clock that can be moved, `clean_database` and `database_url` have the real one.
 """
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,12 @@ def pytest_configure() -> None:
     # A shell starts what runs in its background with interrupts ignored, and children inherit it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Spread the whole suite over the cores: most of it waits. A part of it runs in one process."""
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    return (os.cpu_count() or 1) + 1 if is_whole else 0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

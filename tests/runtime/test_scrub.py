@@ -116,8 +116,8 @@ def test_scrubbing_twice_changes_nothing_and_keeps_to_the_cap(text: str, limit: 
 )
 def test_a_hostile_megabyte_costs_less_than_a_blink(piece: str) -> None:
     many = piece * (1_000_000 // len(piece))
-    start = time.perf_counter()
+    start = time.thread_time()
     scrub(many)
     scrub("a://" + many, MODEL_LIMIT)
     scrub(many[:8_192], MODEL_LIMIT)
-    assert time.perf_counter() - start < 1.0
+    assert time.thread_time() - start < 1.0

@@ -180,9 +180,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("raw", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_hostile_megabyte_is_refused_quickly(raw: bytes) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     refusal(raw)
-    assert time.perf_counter() - start < 2.0
+    assert time.thread_time() - start < 2.0
 
 
 JSON_VALUES: st.SearchStrategy[Any] = st.recursive(

@@ -57,13 +57,12 @@ def live(cluster: Cluster, examples: int, steps: int) -> None:
 
 @pytest.mark.timeout(600)
 def test_twenty_thousand_random_entries_agree_with_the_model(
-    cluster: Cluster, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+    cluster: Cluster, pytestconfig: pytest.Config
 ) -> None:
     seed = pytestconfig.getoption("--stateful-seed", None)
     if seed is None:
         seed = random.SystemRandom().randrange(10**9)
-    with capsys.disabled():
-        announce(f"\nseed {seed}: pytest tests/stateful --stateful-seed {seed}")
+    announce(f"seed {seed}: pytest tests/stateful --stateful-seed {seed}")
 
     with cluster.lend("frozen") as database:
         reached = run(database.warm, entries=20_000, seed=seed, look_every=1, check_every=50)

@@ -16,13 +16,12 @@ LIVES = 40
 
 
 def test_every_history_of_random_lives_can_be_gone_on_with(
-    cluster: Cluster, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+    cluster: Cluster, pytestconfig: pytest.Config
 ) -> None:
     seed = pytestconfig.getoption("--stateful-seed", None)
     if seed is None:
         seed = random.SystemRandom().randrange(10**9)
-    with capsys.disabled():
-        announce(f"\nseed {seed}: pytest tests/stateful --stateful-seed {seed}")
+    announce(f"seed {seed}: pytest tests/stateful --stateful-seed {seed}")
     with cluster.lend("frozen") as database:
         door, calls = Door(database.warm), 0
         for life in range(1, LIVES + 1):
