@@ -15,6 +15,7 @@ from lockgate_api.auth import Authenticate
 from lockgate_api.documents import openapi
 from lockgate_api.front import STATE_KEY, Front
 from lockgate_api.health import health_routes
+from lockgate_api.metrics import metrics_routes
 from lockgate_api.native import native_routes
 from lockgate_api.paths import routed
 
@@ -24,6 +25,9 @@ STANDS_OPEN = (
     "can reach the port, say allow_unauthenticated=True"
 )
 
+# Said outright, so that no environment variable can open a debugger or show a trace.
+_SHUT: dict[str, Any] = {"debug": False, "pdb_on_exception": False, "logging_config": None}
+
 
 def create_app(
     runtime: Runtime,
@@ -32,6 +36,7 @@ def create_app(
     authenticate: Authenticate | None = None,
     allow_unauthenticated: bool = False,
     verbose_validation_errors: bool = False,
+    metrics: bool = False,
     max_body_bytes: int = MAX_BODY_BYTES,
     on_startup: Sequence[Callable[..., Any]] = (),
     on_shutdown: Sequence[Callable[..., Any]] = (),
@@ -44,6 +49,7 @@ def create_app(
                                host's own response, which is answered as it is
     allow_unauthenticated      serve without it, for whoever can reach the port
     verbose_validation_errors  say what is wrong with a body, not only where
+    metrics                    serve GET /metrics too, without authentication: it names nobody
     on_startup, on_shutdown    plain or async; here the caller opens and closes the runtime
     Result                     its `state.drain` ends all open streams: `begin()` it before the
                                server is stopped, or the server waits for their readers
@@ -54,16 +60,13 @@ def create_app(
     sender = Sender(runtime if executor is None else executor)
     front = Front(runtime, sender, authenticate, verbose_validation_errors, max_body_bytes)
     return _App(
-        route_handlers=[native_routes(), health_routes()],
+        route_handlers=[native_routes(), health_routes(), *([metrics_routes()] if metrics else [])],
         exception_handlers={Exception: on_error},
         openapi_config=openapi(),
         on_startup=[*on_startup],
         on_shutdown=[front.under_way.close, *on_shutdown],
         state=State({STATE_KEY: front, "drain": front.drain}),
-        # Said outright, so that no environment variable can open a debugger or show a trace.
-        debug=False,
-        pdb_on_exception=False,
-        logging_config=None,
+        **_SHUT,
     )
 
 

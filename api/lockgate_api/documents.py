@@ -220,6 +220,14 @@ CURSOR = (
     Parameter("fromSequence", "query", _TEXT, "The last sequence that the reader has."),
     Parameter("Last-Event-ID", "header", _TEXT, "The last event's id; it wins."),
 )
+METRICS: Errors = {
+    OK: ResponseSpec(
+        str,
+        generate_examples=False,
+        description="Counters and gauges in Prometheus's text format; they name nobody.",
+        media_type="text/plain",
+    )
+}
 EVENTS: Errors = {
     OK: ResponseSpec(
         str,

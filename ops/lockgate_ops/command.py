@@ -106,6 +106,9 @@ def serve(
     allow_unauthenticated: Annotated[
         bool, typer.Option("--allow-unauthenticated", help="Let anyone call who reaches it.")
     ] = False,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="Serve /metrics, to anyone; it names nobody.")
+    ] = False,
     concurrency: Concurrency = None,
     lease_ms: LeaseMs = None,
     drain_s: DrainS = None,
@@ -121,6 +124,7 @@ def serve(
         agents=agents,
         authenticate=authenticate,
         allow_unauthenticated=allow_unauthenticated or None,
+        metrics=metrics or None,
         concurrency=concurrency,
         lease_ms=lease_ms,
         drain_s=drain_s,

@@ -54,6 +54,7 @@ def serve(settings: Settings, *, with_worker: bool = True) -> int:
                     runtime,
                     authenticate=authenticate,
                     allow_unauthenticated=authenticate is None,
+                    metrics=settings.metrics,
                 )
                 server = _Server(_uvicorn_config(app, settings))
                 await _serve_http(app, server, listener, leaving, stop)

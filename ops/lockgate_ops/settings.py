@@ -27,6 +27,7 @@ class Settings(BaseSettings):
     dbos_schema, runtime_role, dashboard_role   the names that an install uses
     agents          module:attribute of a lockgate.Runtime, or of a function that returns one
     authenticate    module:attribute of what says who asks
+    metrics         serve /metrics, to whoever reaches the port
     concurrency     runs that a worker drives at the same time
     lease_ms        a worker is taken for dead when its heartbeat is older
     drain_s         how long a process that was told to leave finishes what it has
@@ -47,6 +48,7 @@ class Settings(BaseSettings):
     agents: str | None = None
     authenticate: str | None = None
     allow_unauthenticated: bool = False
+    metrics: bool = False
     concurrency: int = Field(default=64, ge=1, le=10_000)
     lease_ms: int = Field(default=5_000, ge=500, le=600_000)
     drain_s: float = Field(default=10.0, ge=0, le=3_600)

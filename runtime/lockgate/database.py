@@ -73,6 +73,8 @@ class Database:
         """direct_url  a connection past any pooler, for LISTEN; None where there is none"""
         self.url = url
         self.direct_url = direct_url
+        self._reopened = 0
+        self._listened = 0
         self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
             url,
             open=False,
@@ -86,8 +88,13 @@ class Database:
                 "application_name": "lockgate",
                 **LINK,
             },
-            configure=_configure,
+            configure=self._configure,
         )
+
+    @property
+    def reconnects(self) -> int:
+        """How many links of this process were lost and opened again: its pool's, and LISTEN's."""
+        return self._reopened + max(0, self._listened - 1)
 
     async def open(self) -> None:
         """Open the pool; a database that is away is met by the calls, not here."""
@@ -158,7 +165,16 @@ class Database:
         )
         async with conn:
             await listen_for_drives(conn)
+            self._listened += 1  # one process listens over one link, and again once that is lost
             yield conn.notifies()
+
+    async def _configure(self, conn: Connection) -> None:
+        set_json_loads(loads_stored, conn)
+        told = self._pool.get_stats()
+        lost = told.get("connections_lost", 0) + told.get("returns_bad", 0)
+        # The pool also opens links because it grows, or because one is old: those replace nothing.
+        if self._reopened < lost:
+            self._reopened += 1
 
 
 def _has_news(conn: Connection) -> bool:
@@ -171,7 +187,3 @@ def _has_news(conn: Connection) -> bool:
     look = select.poll()  # select() knows no descriptor above 1,023
     look.register(conn.fileno(), select.POLLIN)
     return bool(look.poll(0))
-
-
-async def _configure(conn: Connection) -> None:
-    set_json_loads(loads_stored, conn)

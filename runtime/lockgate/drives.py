@@ -23,7 +23,7 @@ from lockgate.rules import recovery, runs, steps
 from lockgate.scope import Surroundings
 from lockgate.stream_writer import StreamWriter
 from lockgate.strict_json import dumps
-from lockgate.worker_outcomes import ClaimRunOutcome
+from lockgate.worker_outcomes import ClaimRunOutcome, RequeueRunOutcome
 
 log = structlog.get_logger(__name__)
 
@@ -87,6 +87,7 @@ class Driver:
             return await self._end_unclaimed(run, error)
         if claim.outcome is ClaimRunOutcome.OVER:
             return {"outcome": "over"}
+        self.around.tally.recoveries += claim.attempt > 1
         attempt = Attempt(self.around, **run, claim=claim)
         self.active[drive_id] = Active(run, attempt.writer)
         try:
@@ -131,6 +132,11 @@ class Driver:
                 log.warning("drain.failed", error=error_detail(error))
 
     async def _finish(self, run: dict[str, Any], attempt: int, end: End) -> dict[str, Any]:
+        answer = await self._end(run, attempt, end)
+        self.around.tally.fenced_writes += answer["outcome"] == "fenced"
+        return answer
+
+    async def _end(self, run: dict[str, Any], attempt: int, end: End) -> dict[str, Any]:
         if end.status == "suspended":
             return await self.end("suspend_run", **run, attempt=attempt, step=end.step)
         return await self.end(
@@ -162,6 +168,7 @@ class Driver:
             max_attempts=self.max_attempts,
             **run,
         )
+        self.around.tally.exhausted += answer.outcome is RequeueRunOutcome.EXHAUSTED
         return {"outcome": str(answer.outcome)}
 
 

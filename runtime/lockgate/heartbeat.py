@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 
 import psycopg
 import structlog
 
+from lockgate.clock import now_s
 from lockgate.database import LINK
 from lockgate.rules import recovery as rules
+from lockgate.tally import Tally
 
 BEATS_PER_LEASE = 5
 FIRST_BEAT_WAIT_S = 30.0
@@ -22,12 +23,16 @@ log = structlog.get_logger(__name__)
 
 
 class Heartbeat:
-    """Beats until it is stopped. Nothing is admitted or refused by what is remembered here."""
+    """Beats until it is stopped. Nothing is admitted or refused by what is remembered here.
 
-    def __init__(self, database_url: str, worker_id: str, lease_ms: int) -> None:
+    tally  what each beat tells besides
+    """
+
+    def __init__(self, database_url: str, worker_id: str, lease_ms: int, tally: Tally) -> None:
         self._url = database_url
         self._worker_id = worker_id
         self._lease_ms = lease_ms
+        self._tally = tally
         self._last_beat_s = 0.0
         self._first = threading.Event()
         self._stopping = threading.Event()
@@ -56,7 +61,7 @@ class Heartbeat:
 
     def is_fresh(self) -> bool:
         """Say whether the last beat is younger than half a lease."""
-        return _now_s() - self._last_beat_s < self._lease_ms / 2000
+        return now_s() - self._last_beat_s < self._lease_ms / 2000
 
     def _run(self) -> None:
         asyncio.run(self._beat_on())
@@ -86,14 +91,17 @@ class Heartbeat:
             await self._beat(conn)
 
     async def _beat(self, conn: psycopg.AsyncConnection) -> None:
-        before_s = _now_s()
+        before_s = now_s()
         await rules.heartbeat(
-            conn, worker_id=self._worker_id, lease_ms=self._lease_ms, draining=self._draining
+            conn,
+            worker_id=self._worker_id,
+            lease_ms=self._lease_ms,
+            draining=self._draining,
+            takeovers=self._tally.takeovers,
+            recoveries=self._tally.recoveries,
+            exhausted=self._tally.exhausted,
+            fenced_writes=self._tally.fenced_writes,
+            swept_ago_ms=self._tally.swept_ago_ms(),
         )
         self._last_beat_s = before_s
         self._first.set()
-
-
-def _now_s() -> float:
-    """Read a clock that goes on while the machine sleeps, where there is one."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))

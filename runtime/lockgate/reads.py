@@ -16,9 +16,10 @@ from lockgate.host import Host
 from lockgate.labels import RUN_STATUSES, SESSION_STATUSES, STREAM_STATUSES, known
 from lockgate.outcomes import SnapshotResult, StatusResult
 from lockgate.requests import TRUSTED, Actor
-from lockgate.rules import runs, sessions, usage
+from lockgate.rules import recovery, runs, sessions, usage
 from lockgate.streams import END_ALONE, Reader, StreamEvent, Watcher, woken
 from lockgate.usage import SessionUsage, store_from
+from lockgate.worker_outcomes import RecoveryMetricsResult
 
 Answer = TypeVar("Answer", StatusResult, SnapshotResult)
 
@@ -156,6 +157,10 @@ class Reads:
         if known(run.status, RUN_STATUSES) == "running":
             return None
         return RunResult(run.status, run.output, run.error_detail)
+
+    async def recovery_metrics(self) -> RecoveryMetricsResult:
+        """Sum up how recovery stands, over all processes; it names nobody."""
+        return await self.database.call(recovery.recovery_metrics)
 
     def _open_reader(self) -> Reader:
         if self._reader is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -12,6 +12,7 @@ from lockgate.errors import error_detail
 from lockgate.rules import recovery as rules
 from lockgate.rules import sessions
 from lockgate.strict_json import dumps
+from lockgate.tally import Tally
 from lockgate.worker_outcomes import ContinueSessionOutcome, RequeueRunOutcome, SweepFinding
 
 log = structlog.get_logger(__name__)
@@ -37,6 +38,7 @@ class Sweeper:
     auto_resume: bool = True
     dispatch_limit_ms: int = 30_000
     first_run_limit_ms: int = 300_000
+    tally: Tally = field(default_factory=Tally)
     _paused_due_at: float = 0.0
 
     async def sweep(self) -> int:
@@ -59,6 +61,7 @@ class Sweeper:
                 log.error(
                     "sweep.finding_failed", finding=finding.finding, error=error_detail(error)
                 )
+        self.tally.swept()
         return enqueued
 
     async def _act(self, finding: SweepFinding) -> bool:
@@ -90,6 +93,8 @@ class Sweeper:
             **named,
         )
         self._tell(finding, requeued.outcome)
+        self.tally.takeovers += requeued.outcome is RequeueRunOutcome.REQUEUED
+        self.tally.exhausted += requeued.outcome is RequeueRunOutcome.EXHAUSTED
         return requeued.outcome is RequeueRunOutcome.REQUEUED
 
     def _tell(self, finding: SweepFinding, outcome: str) -> None:

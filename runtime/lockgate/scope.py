@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +21,7 @@ from lockgate.host import Host
 from lockgate.session_state import SessionState
 from lockgate.stream_writer import StreamWriter
 from lockgate.strict_json import dumps, storable
+from lockgate.tally import Tally
 from lockgate.usage import StrictStore
 from lockgate.worker_outcomes import ClaimRunResult, StepResult
 
@@ -35,6 +36,7 @@ class Surroundings:
     tell        wakes the readers of a stream in this process
     hurry       starts what was just committed to be driven
     background  keeps what nobody waits for alive
+    tally       counts what becomes of attempts; it decides nothing
     """
 
     host: Host
@@ -43,6 +45,7 @@ class Surroundings:
     tell: Callable[..., None]
     hurry: Callable[[], None]
     background: set[asyncio.Task[Any]]
+    tally: Tally = field(default_factory=Tally)
 
     def leave(self, work: Awaitable[Any]) -> None:
         """Let something go on that nobody waits for."""
@@ -86,7 +89,11 @@ class Scope:
         self.usage_store: StrictStore | None = None
         self.committed = claim.head_sequence
         self.writer = StreamWriter(
-            around.database, head=claim.head_sequence, tell=around.tell, **self.address
+            around.database,
+            head=claim.head_sequence,
+            tell=around.tell,
+            tally=around.tally,
+            **self.address,
         )
         self.writer.stop_kind = claim.stop_kind
 

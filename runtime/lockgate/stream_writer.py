@@ -13,6 +13,7 @@ from lockgate.database import Database
 from lockgate.errors import LockgateError, RunSuperseded
 from lockgate.rules import streams as rules
 from lockgate.streams import Key
+from lockgate.tally import Tally
 from lockgate.worker_outcomes import AppendChunksOutcome, StepOutcome, StepResult
 
 BATCH = 32  # chunks in one commit at most
@@ -56,6 +57,7 @@ class StreamWriter:
         head: int,
         tenant_id: str = "",
         tell: Callable[[Key, int], None] = lambda _key, _head: None,
+        tally: Tally | None = None,
     ) -> None:
         self._database = database
         self._key = (tenant_id, session_id)
@@ -63,6 +65,7 @@ class StreamWriter:
         self._attempt = attempt
         self._head = head
         self._tell = tell
+        self._tally = tally or Tally()
         self._pending: list[str] = []
         self._lock = asyncio.Lock()
         self._flush: asyncio.Task[None] | None = None
@@ -130,7 +133,7 @@ class StreamWriter:
             chunks = self._pending[:]
             answer = await rule(chunks)
             if answer.outcome is StepOutcome.FENCED:
-                raise RunSuperseded
+                raise self._refused()
             del self._pending[: len(chunks)]
             self._moved(answer.head_sequence, answer.stop_kind)
             return answer
@@ -147,7 +150,7 @@ class StreamWriter:
             await self._append_pending()
             answer = await rule()
             if answer.outcome == StepOutcome.FENCED:
-                raise RunSuperseded
+                raise self._refused()
             self._moved(answer.head_sequence or self._head, answer.stop_kind)
             return answer
 
@@ -194,12 +197,19 @@ class StreamWriter:
             tenant_id=tenant_id,
         )
         match answer.outcome:
+            case AppendChunksOutcome.FENCED if not chunks:
+                raise RunSuperseded  # it only asked
             case AppendChunksOutcome.FENCED:
-                raise RunSuperseded
+                raise self._refused()
             case AppendChunksOutcome.TOO_LARGE:
                 raise ChunkTooLarge
             case AppendChunksOutcome.APPENDED | AppendChunksOutcome.REPEATED:
                 self._moved(answer.head_sequence or self._head, answer.stop_kind)
+
+    def _refused(self) -> RunSuperseded:
+        """Count a write that the attempt may not make any more, and return what says so."""
+        self._tally.fenced_writes += 1
+        return RunSuperseded()
 
     def _call_halt(self) -> None:
         if self.on_halt is not None:

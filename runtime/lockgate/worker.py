@@ -28,6 +28,7 @@ from lockgate.recovery import Sweeper
 from lockgate.rules import recovery as rules
 from lockgate.scope import Surroundings
 from lockgate.settlement import HookDelivery
+from lockgate.tally import Tally
 
 QUEUE = "lockgate_drives"
 DRIVE_VERSION = "drive-1"  # a contract test holds it to lockgate.drive_version()
@@ -71,7 +72,10 @@ class Worker:
         self.settings = settings or WorkerSettings()
         self.worker_id = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:12]}"
         self._runtime = runtime
-        self._beat = Heartbeat(runtime.database.url, self.worker_id, self.settings.lease_ms)
+        self._tally = Tally()
+        self._beat = Heartbeat(
+            runtime.database.url, self.worker_id, self.settings.lease_ms, self._tally
+        )
         self._background: set[asyncio.Task[Any]] = set()
         self._loops: list[asyncio.Task[None]] = []
         self._end: EndStep | None = None
@@ -84,6 +88,7 @@ class Worker:
             auto_resume=runtime.host.auto_resume,
             dispatch_limit_ms=runtime.host.dispatch_limit_ms,
             first_run_limit_ms=self.settings.first_run_limit_ms,
+            tally=self._tally,
         )
 
     async def start(self) -> None:
@@ -113,6 +118,7 @@ class Worker:
                 tell=self._runtime.watcher.tell,
                 hurry=self._runtime.hurry,
                 background=self._background,
+                tally=self._tally,
             ),
             worker_id=self.worker_id,
             end=self._end,

@@ -1,4 +1,4 @@
-"""What the rules answer a worker: outcomes.py goes on, under the same contract."""
+"""What the rules answer a worker, and who watches workers: outcomes.py goes on, as it does."""
 
 from __future__ import annotations
 
@@ -149,6 +149,7 @@ class RequeueRunOutcome(StrEnum):
     STALE = "stale"
     ENDED = "ended"
     SUSPENDED = "suspended"
+    EXHAUSTED = "exhausted"
     REQUEUED = "requeued"
 
 
@@ -158,6 +159,35 @@ class RequeueRunResult:
     run_status: str | None
     attempt: int | None
     next_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class StrandedRun:
+    tenant_id: str
+    session_id: str
+    run_id: UUID
+    finding: str
+    since: datetime
+    owner_id: str | None
+    attempt: int
+    lost_attempts: int
+    last_failure_code: str | None
+    next_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryMetricsResult:
+    workers_alive: int
+    workers_draining: int
+    takeovers: int
+    recoveries: int
+    exhausted: int
+    fenced_writes: int
+    heartbeat_age_ms: int | None
+    sweep_age_ms: int | None
+    stranded_runs: int
+    running_runs: int
+    undelivered_settlements: int
 
 
 class ContinueSessionOutcome(StrEnum):

@@ -44,7 +44,7 @@ begin
       'start_child', 'record_remote_child', 'await_child', 'list_ancestors',
       'record_child_running', 'end_remote_child',
       'heartbeat', 'sweep', 'requeue_run', 'continue_session', 'complete_end', 'list_stops',
-      'wake_workers', 'listen_for_drives',
+      'wake_workers', 'listen_for_drives', 'list_stranded_runs', 'recovery_metrics',
       'claim_settlements', 'mark_delivered', 'drive_version', 'check_installation'
     ] loop
       execute format('grant execute on function lockgate.%I to %I', v_name, v_runtime);
@@ -55,8 +55,12 @@ begin
     execute format('grant usage on schema lockgate to %I', v_dashboard);
     execute format(
       'grant select on lockgate.run_ledger, lockgate.live_runs, lockgate.session_overview,
-         lockgate.worker_health, lockgate.settlement_lag, lockgate.entry_policies,
-         lockgate.drive_admissions, lockgate.run_transitions to %I',
+         lockgate.worker_health, lockgate.stranded_runs, lockgate.settlement_lag,
+         lockgate.entry_policies, lockgate.drive_admissions, lockgate.run_transitions to %I',
+      v_dashboard);
+    -- A view's functions are called with its reader's rights.
+    execute format(
+      'grant execute on function lockgate.list_stranded_runs, lockgate.recovery_metrics to %I',
       v_dashboard);
   end if;
 end;

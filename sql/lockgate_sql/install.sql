@@ -238,11 +238,14 @@
 \ir rules/recovery/complete_end.sql
 \ir rules/recovery/sweep.sql
 \ir rules/recovery/list_stops.sql
+\ir rules/recovery/list_stranded_runs.sql
+\ir rules/recovery/recovery_metrics.sql
 \ir rules/recovery/wake_workers.sql
 \ir rules/recovery/listen_for_drives.sql
 \ir views/run_ledger.sql
 \ir views/live_runs.sql
 \ir views/session_overview.sql
+\ir views/stranded_runs.sql
 \ir views/worker_health.sql
 \ir views/settlement_lag.sql
 \ir grants.sql

@@ -182,3 +182,15 @@ def test_a_database_without_lockgate_stops_the_start(clean_database: Database) -
     assert done.returncode == 1
     assert "run `lockgate install`" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_figures_are_served_only_where_somebody_asked_for_them(
+    children: Children, clean_database: Database
+) -> None:
+    words, url = [*OPEN, "--no-worker"], clean_database.url
+    silent = children.start(words, database_url=url)
+    told = children.start(words, database_url=url, metrics="true")
+    assert httpx.get(f"{silent.ready()}/metrics").status_code == 404
+    assert "lockgate_workers_alive 0.0" in httpx.get(f"{told.ready()}/metrics").text
+    for child in (silent, told):
+        assert _leave(child)[0] == 0

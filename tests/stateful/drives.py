@@ -110,7 +110,13 @@ class Drives(StoreClient):
         return "finished"
 
     def requeue(
-        self, session: Session, run: Run, finding: str, worker: str, auto_resume: bool
+        self,
+        session: Session,
+        run: Run,
+        finding: str,
+        worker: str,
+        max_attempts: int,
+        auto_resume: bool,
     ) -> str:
         if run.status != "running":
             return "stale"
@@ -125,9 +131,9 @@ class Drives(StoreClient):
         if is_found and not auto_resume and run.claimed_at is not None:
             self.demote(session, run)
             return "suspended"
-        if self.spend(run, finding):
+        if self.spend(run, finding, max_attempts):
             self.close(session, run, "failed")
-            return "ended"
+            return "exhausted"
         wait = min(60, 2 ** (run.spent - 1)) if run.spent else 0
         run.dispatch_at = max(self.now, since + wait)
         run.owner, run.claimed_at, run.workflow, run.dispatched = None, None, "ENQUEUED", None
@@ -154,12 +160,12 @@ class Drives(StoreClient):
             self.close(session, run, stopped_as(run))
         return run.status != "running"
 
-    def spend(self, run: Run, finding: str) -> bool:
+    def spend(self, run: Run, finding: str, max_attempts: int) -> bool:
         """Count a lost attempt, and say whether that was the last."""
         if finding == "drained" or run.owner is None:
             return False
         run.spent += 1
-        return run.spent >= MAX_ATTEMPTS
+        return run.spent >= max_attempts
 
     def demote(self, session: Session, run: Run) -> None:
         """Pause a lost run that is not to go on by itself."""

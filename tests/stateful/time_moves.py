@@ -67,7 +67,9 @@ def is_requeued(world: World, dice: Random) -> None:
     running = world.running()
     if running:
         name, session, run = dice.choice(running)
-        requeue(world, name, session, run, dice.choice(FINDINGS), dice.choice(WORKERS))
+        finding, worker = dice.choice(FINDINGS), dice.choice(WORKERS)
+        most = dice.choice((1, MAX_ATTEMPTS, MAX_ATTEMPTS))
+        requeue(world, name, session, run, finding, worker, most)
 
 
 def requeue(
@@ -77,10 +79,11 @@ def requeue(
     run: Run,
     finding: str,
     worker: str,
+    max_attempts: int = MAX_ATTEMPTS,
     auto_resume: bool = True,
 ) -> None:
     drive_id = world.drive_of(name, run)
-    outcome = world.model.requeue(session, run, finding, worker, auto_resume)
+    outcome = world.model.requeue(session, run, finding, worker, max_attempts, auto_resume)
     if outcome != "stale" and finding in ("raised", "drained"):
         world.reached[f"finding.{finding}"] += 1
     world.ask(
@@ -91,7 +94,7 @@ def requeue(
         drive_id=drive_id,
         finding=finding,
         worker_id=worker,
-        max_attempts=MAX_ATTEMPTS,
+        max_attempts=max_attempts,
         auto_resume=auto_resume,
     )
 
@@ -140,7 +143,7 @@ def sweeps(world: World, dice: Random) -> None:
             continue_session(world, name, None)
         elif session.current is not None and dice.random() < 0.8:
             auto_resume = dice.random() < 0.7
-            requeue(world, name, session, session.current, finding, worker, auto_resume)
+            requeue(world, name, session, session.current, finding, worker, auto_resume=auto_resume)
 
 
 def an_end_is_completed(world: World, dice: Random) -> None:

@@ -9,16 +9,27 @@ from lockgate.worker_outcomes import (
     CompleteEndResult,
     ContinueSessionResult,
     HeartbeatResult,
+    RecoveryMetricsResult,
     RequeueRunResult,
     StandingStop,
+    StrandedRun,
     SweepFinding,
 )
 
 
 async def heartbeat(
-    conn: Connection, *, worker_id: str, lease_ms: int = 5_000, draining: bool = False
+    conn: Connection,
+    *,
+    worker_id: str,
+    lease_ms: int = 5_000,
+    draining: bool = False,
+    takeovers: int = 0,
+    recoveries: int = 0,
+    exhausted: int = 0,
+    fenced_writes: int = 0,
+    swept_ago_ms: int | None = None,
 ) -> HeartbeatResult:
-    """Renew a worker's promise to be there for another lease."""
+    """Renew a worker's promise to be there for another lease, and tell its totals."""
     return await call_one(
         conn,
         HeartbeatResult,
@@ -26,6 +37,11 @@ async def heartbeat(
         p_worker_id=worker_id,
         p_lease_ms=lease_ms,
         p_draining=draining,
+        p_takeovers=takeovers,
+        p_recoveries=recoveries,
+        p_exhausted=exhausted,
+        p_fenced_writes=fenced_writes,
+        p_swept_ago_ms=swept_ago_ms,
     )
 
 
@@ -114,6 +130,16 @@ async def complete_end(
 async def list_stops(conn: Connection, *, worker_id: str) -> list[StandingStop]:
     """Ask once for all runs of a worker which of them are to stop."""
     return await call_many(conn, StandingStop, "list_stops", p_worker_id=worker_id)
+
+
+async def list_stranded_runs(conn: Connection, *, limit: int = 1_000) -> list[StrandedRun]:
+    """List the runs that nothing executes, longest first."""
+    return await call_many(conn, StrandedRun, "list_stranded_runs", p_limit=limit)
+
+
+async def recovery_metrics(conn: Connection) -> RecoveryMetricsResult:
+    """Sum up how recovery stands; it names nobody."""
+    return await call_one(conn, RecoveryMetricsResult, "recovery_metrics")
 
 
 async def wake_workers(conn: Connection) -> None:

@@ -1,8 +1,10 @@
 create view lockgate.worker_health as
--- Which workers are there, are they alive, and how much does each drive?
+-- Which workers are there, are they alive, how much does each drive, and what did each recover?
 select w.worker_id, w.drive_version, w.draining, w.started_at, w.heartbeat_at,
        clock_timestamp() - w.heartbeat_at as heartbeat_age,
        w.heartbeat_at + w.lease_ms * interval '1 millisecond' > clock_timestamp() as alive,
        (select count(*) from lockgate_store.runs r
-         where r.status = 'running' and r.owner_id = w.worker_id) as live_runs
+         where r.status = 'running' and r.owner_id = w.worker_id) as live_runs,
+       w.takeovers, w.recoveries, w.exhausted, w.fenced_writes, w.swept_at,
+       clock_timestamp() - w.swept_at as sweep_age
   from lockgate_store.workers w;

@@ -29,7 +29,7 @@ def aborted(db: Door, child: Drive) -> None:
 
 
 def exhausted(db: Door, child: Drive) -> None:
-    assert db.requeue(child.run_id, "raised", max_attempts=1).outcome == "ended"
+    assert db.requeue(child.run_id, "raised", max_attempts=1).outcome == "exhausted"
 
 
 def cancelled(db: Door, child: Drive) -> None:

@@ -1,11 +1,16 @@
 """lockgate.heartbeat: a worker's promise to be there for another lease."""
 
+from datetime import timedelta
 from typing import Any
+
+import psycopg
+import pytest
 
 from tests.support.clock import START, Clock
 from tests.support.door import Door
 
 LEASE_S = 5.0
+TOTALS = ("takeovers", "recoveries", "exhausted", "fenced_writes")
 
 
 def worker(db: Door) -> Any:
@@ -53,3 +58,63 @@ def test_a_draining_worker_says_so_and_can_take_it_back(db: Door) -> None:
     assert worker(db).draining
     db.beat()
     assert not worker(db).draining
+
+
+def test_a_beat_carries_the_totals_of_its_boot(db: Door) -> None:
+    db.beat(takeovers=3, recoveries=2, exhausted=1, fenced_writes=4)
+    assert [getattr(worker(db), name) for name in TOTALS] == [3, 2, 1, 4]
+    db.beat(takeovers=5, recoveries=2, exhausted=1, fenced_writes=4)
+    assert [getattr(worker(db), name) for name in TOTALS] == [5, 2, 1, 4]
+
+
+@pytest.mark.parametrize("name", TOTALS)
+def test_a_total_never_goes_down(db: Door, name: str) -> None:
+    """A beat that was held up on its way may come after a later one."""
+    for total in (7, 6, 0):
+        db.call("heartbeat", worker_id="worker-1", **{name: total})
+
+    assert {each: getattr(worker(db), each) for each in TOTALS} == {
+        each: 7 if each == name else 0 for each in TOTALS
+    }
+
+
+def test_a_beat_says_how_long_ago_the_last_sweep_ended(db: Door, clock: Clock) -> None:
+    db.beat()
+    assert worker(db).swept_at is None
+    clock.forward(seconds=1)
+    db.beat(swept_ago_ms=250)
+    swept = clock.now - timedelta(milliseconds=250)
+    assert worker(db).swept_at == swept
+    clock.forward(seconds=1)
+    db.beat()
+    assert worker(db).swept_at == swept, "who says nothing of a sweep takes none back"
+    db.beat(swept_ago_ms=0)
+    assert worker(db).swept_at == clock.now
+
+
+@pytest.mark.parametrize("name", [*TOTALS, "swept_ago_ms"])
+def test_less_than_nothing_is_a_broken_promise(db: Door, name: str) -> None:
+    with pytest.raises(psycopg.DatabaseError) as broken:
+        db.call("heartbeat", worker_id="worker-1", **{name: -1})
+
+    assert broken.value.sqlstate == "LG002"
+
+
+def updates(db: Door) -> tuple[int, int]:
+    """Return how often a worker's row was updated, and how often of that within its page."""
+    db.execute("select pg_stat_force_next_flush()")
+    told = db.row(
+        "select n_tup_upd as all_of_them, n_tup_hot_upd as hot from pg_stat_user_tables"
+        " where relid = 'lockgate_store.workers'::regclass"
+    )
+    return told.all_of_them, told.hot
+
+
+def test_a_beat_touches_no_index(db: Door) -> None:
+    """It is the most frequent write of an idle installation: the row stays in its page."""
+    db.beat()
+    before = updates(db)
+    for number in range(200):
+        db.beat(takeovers=number, swept_ago_ms=number)
+
+    assert [now - then for now, then in zip(updates(db), before, strict=True)] == [200, 200]

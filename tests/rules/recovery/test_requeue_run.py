@@ -40,6 +40,7 @@ def test_the_old_attempt_is_fenced_at_once(db: Door) -> None:
     assert {answer.outcome for _, answer in answers} == {"fenced"}
 
 
+@proves("requeue_run.exhausted")
 def test_waits_double_to_a_minute_and_the_fifth_attempt_is_the_last(db: Door, clock: Clock) -> None:
     run_id = db.start().run_id
     waits = []
@@ -53,7 +54,7 @@ def test_waits_double_to_a_minute_and_the_fifth_attempt_is_the_last(db: Door, cl
     detail = db.session().error_detail
 
     assert waits == [1, 2, 4, 8]
-    assert (last.outcome, last.run_status) == ("ended", "failed")
+    assert (last.outcome, last.run_status) == ("exhausted", "failed")
     assert (detail["code"], detail["retryable"]) == ("framework_auto_resume_exhausted", True)
     assert detail["cause"] == {"message": "boom 5"}
     assert db.run(run_id).error_detail == detail
@@ -69,7 +70,7 @@ def test_no_wait_is_longer_than_a_minute(db: Door, clock: Clock) -> None:
     assert answer.next_at == clock.now + timedelta(seconds=60)
 
 
-@proves("requeue_run.ended")
+@proves("requeue_run.exhausted")
 @case(20)
 def test_exhaustion_names_the_last_failure_that_was_told(db: Door) -> None:
     run_id = db.start().run_id
@@ -79,7 +80,7 @@ def test_exhaustion_names_the_last_failure_that_was_told(db: Door) -> None:
     db.set_workflow(run_id, status="ERROR")
     answer = db.requeue(run_id, "closed_owner", max_attempts=2)
 
-    assert answer.outcome == "ended"
+    assert answer.outcome == "exhausted"
     assert db.session().error_detail["cause"] == {"message": "boom"}
     assert db.start(say="again").outcome == "started"
 
@@ -170,7 +171,7 @@ def test_a_claim_that_always_fails_spends_the_budget(db: Door) -> None:
 
     assert [answer.outcome for answer in waits] == ["requeued", "requeued"]
     assert waits[0].next_at < waits[1].next_at, "each wait is longer"
-    assert (last.outcome, last.run_status) == ("ended", "failed")
+    assert (last.outcome, last.run_status) == ("exhausted", "failed")
     assert db.session().error_detail["cause"] == failure
 
 

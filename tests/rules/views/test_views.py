@@ -1,5 +1,7 @@
 """The views: a question each, readable by the dashboard's role, which can do nothing else."""
 
+from datetime import timedelta
+
 import psycopg
 import pytest
 
@@ -8,7 +10,7 @@ from tests.support.cluster import Database
 from tests.support.door import Door
 
 
-def test_the_dashboard_reads_every_view_and_no_table_and_calls_no_rule(
+def test_the_dashboard_reads_every_view_and_no_table_and_calls_no_other_rule(
     rules_db: Database, db: Door
 ) -> None:
     db.finished()
@@ -23,15 +25,17 @@ def test_the_dashboard_reads_every_view_and_no_table_and_calls_no_rule(
         connection.execute("set role lockgate_dashboard")
         for view in views:
             connection.execute(f"select * from lockgate.{view}".encode())
+        connection.execute("select * from lockgate.recovery_metrics()")
         for forbidden in (
             "select * from lockgate_store.sessions",
             "select * from lockgate.status('s1')",
+            "select * from lockgate.sweep('worker-1')",
             "select * from dbos.workflow_status",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(forbidden.encode())
 
-    assert {"run_ledger", "session_overview", "worker_health"} <= set(views)
+    assert {"run_ledger", "session_overview", "worker_health", "stranded_runs"} <= set(views)
 
 
 def test_the_ledger_says_how_a_run_began_and_ended_and_what_it_cost(db: Door, clock: Clock) -> None:
@@ -79,3 +83,27 @@ def test_settlement_lag_says_how_far_a_consumer_is_behind(db: Door) -> None:
     rows = db.rows("select * from lockgate.settlement_lag")
 
     assert {row.consumer: row.undelivered for row in rows} == {"hook": 0, "webhook:crm": 2}
+
+
+def test_worker_health_says_what_each_boot_has_recovered(db: Door) -> None:
+    db.beat("worker-1", takeovers=1, recoveries=2, exhausted=3, fenced_writes=4, swept_ago_ms=50)
+    db.beat("worker-2")
+    rows = {row.worker_id: row for row in db.rows("select * from lockgate.worker_health")}
+    one, two = rows["worker-1"], rows["worker-2"]
+
+    assert (one.takeovers, one.recoveries, one.exhausted, one.fenced_writes) == (1, 2, 3, 4)
+    assert (two.takeovers, two.recoveries, two.exhausted, two.fenced_writes) == (0, 0, 0, 0)
+    assert one.heartbeat_at - one.swept_at == timedelta(milliseconds=50)
+    assert one.sweep_age > one.heartbeat_age
+    assert (two.swept_at, two.sweep_age) == (None, None)
+
+
+def test_stranded_runs_says_why_nothing_executes_a_run(db: Door, clock: Clock) -> None:
+    db.beat("worker-1", lease_ms=60_000)
+    db.drive(db.start("driven").run_id, worker_id="worker-1")
+    lost = db.drive(db.start("lost").run_id, worker_id="unheard-of")
+    clock.forward(seconds=6)
+    row = db.row("select * from lockgate.stranded_runs")
+
+    assert (row.session_id, row.run_id, row.finding) == ("lost", lost.run_id, "owner_dead")
+    assert (row.owner_id, row.attempt, row.lost_attempts) == ("unheard-of", 1, 0)

@@ -1,4 +1,5 @@
-create type lockgate.requeue_run_outcome as enum ('stale', 'ended', 'suspended', 'requeued');
+create type lockgate.requeue_run_outcome as enum (
+  'stale', 'ended', 'suspended', 'exhausted', 'requeued');
 create type lockgate.requeue_run_result as (
   outcome lockgate.requeue_run_outcome, run_status text, attempt integer, next_at timestamptz);
 
@@ -25,9 +26,10 @@ as $$
 -- Writes    runs, streams, recoveries; or see lockgate.end_run, lockgate.suspend_run
 -- Outcomes  first that applies:
 --   stale      the finding no longer holds; nothing written
---   ended      its terminal commit had landed, a stop stands, the workflow was cancelled, or the
---              budget is spent; run_status is how
+--   ended      its terminal commit had landed, a stop stands, or the workflow was cancelled;
+--              run_status is how
 --   suspended  its suspension had landed, or it is not to go on by itself; run_status is how
+--   exhausted  the budget is spent: it ended failed
 --   requeued   attempt is the new one, next_at from when on it is dispatched
 -- Raises    LG001
 declare
@@ -58,11 +60,12 @@ begin
   then
     v_status := lockgate.demote_run(v_run);
   end if;
-  v_status := coalesce(
-    v_status, lockgate.spend_attempt(v_run, p_finding, p_failure, p_max_attempts));
   if v_status is not null then
     return (case when lockgate.is_live(v_status) then 'suspended' else 'ended' end,
       v_status, null, null)::lockgate.requeue_run_result;
+  end if;
+  if lockgate.spend_attempt(v_run, p_finding, p_failure, p_max_attempts) then
+    return row('exhausted', 'failed', null, null)::lockgate.requeue_run_result;
   end if;
   return lockgate.begin_attempt(v_run, p_finding);
 end;

@@ -4,18 +4,18 @@ create function lockgate.spend_attempt(
   p_failure jsonb,
   p_max_attempts integer
 )
-  returns text
+  returns boolean
   language plpgsql volatile
 as $$
--- Counts an attempt that was lost, and ends the run, returning its status, where that was the last
--- of its crash-loop budget; null where it may go on. The budget counts claimed attempts without
--- progress and claims that failed, and neither a drain nor a dispatch.
+-- Counts an attempt that was lost, and says whether that was the last of the run's crash-loop
+-- budget: the run has ended then. The budget counts claimed attempts without progress and claims
+-- that failed, and neither a drain nor a dispatch.
 declare
   v_count integer;
   v_failure jsonb;
 begin
   if p_finding = 'drained' or p_run.owner_id is null and p_failure is null then
-    return null;
+    return false;
   end if;
   insert into lockgate_store.recoveries as c (
       tenant_id, session_id, run_id, attempts, last_failure, next_at)
@@ -25,13 +25,13 @@ begin
            last_failure = coalesce(p_failure, c.last_failure)
     returning c.attempts, c.last_failure into v_count, v_failure;
   if v_count < p_max_attempts then
-    return null;
+    return false;
   end if;
   perform lockgate.end_run(p_run, 'failed', p_error_detail => jsonb_strip_nulls(
     jsonb_build_object(
       'message', format('The run made no progress in %s attempts', v_count),
       'code', 'framework_auto_resume_exhausted', 'category', 'framework', 'retryable', true,
       'cause', v_failure)));
-  return 'failed';
+  return true;
 end;
 $$;
