@@ -79,6 +79,7 @@ class Driver:
             return await self._hand_over(run, drive_id, error)
 
     async def _attempt(self, run: dict[str, Any], drive_id: UUID) -> dict[str, Any]:
+        lapses = self.around.lapses()
         try:
             claim = await self.around.database.call_once(
                 steps.claim_run, drive_id=drive_id, worker_id=self.worker_id, **run
@@ -87,7 +88,7 @@ class Driver:
             return await self._end_unclaimed(run, error)
         if claim.outcome is ClaimRunOutcome.OVER:
             return {"outcome": "over"}
-        attempt = Attempt(self.around, **run, claim=claim)
+        attempt = Attempt(self.around, **run, claim=claim, lapses=lapses)
         self.active[drive_id] = Active(run, attempt.writer)
         try:
             end = await attempt.run()
