@@ -21,7 +21,6 @@ log = structlog.get_logger(__name__)
 # Our own rules leave no paused session that waits for nothing, and to ask looks at each that is
 # paused: a tenth of a second where there are 100,000.
 PAUSED_EVERY_S = 30.0
-PAGE = 100  # findings of one look; what a dead worker leaves may be several
 # Findings acted on side by side: behind hundreds of drives each waits its turn at the pool.
 AT_ONCE = 8
 NEVER_RAN = {
@@ -30,58 +29,45 @@ NEVER_RAN = {
     "category": "framework",
     "retryable": True,
 }
+# Why an attempt failed that said nothing itself; of a run's own steps it claims nothing.
+LOST = {**NEVER_RAN, "message": "The worker that drove the run was lost"}
 
 
 @dataclass(slots=True)
 class Sweeper:
-    """Acts on what a sweep finds, some findings at a time, for one worker.
-
-    hurry  starts what was just enqueued
-    """
+    """Acts on what a sweep finds, some findings at a time, for one worker."""
 
     database: Database
     worker_id: str
     max_attempts: int = 5
     dispatch_limit_ms: int = 30_000
     first_run_limit_ms: int = 300_000
-    hurry: Callable[[], None] = lambda: None
     _paused_due_at: float = 0.0
 
     async def sweep(self) -> int:
-        """Look, and look again at once while a page is full; returns how many drives were enqueued.
-
-        One bad session stops no other.
-        """
-        enqueued = 0
-        while True:
-            findings = await self._look()
-            more = await self._act_on(findings)
-            enqueued += more
-            if more:
-                self.hurry()
-            # A full page of what cannot be mended is met again in the next sweep, not now.
-            if len(findings) < PAGE or not more:
-                return enqueued
-
-    async def _look(self) -> list[SweepFinding]:
+        """Sweep once; returns how many drives were enqueued. One bad session stops no other."""
         with_paused = time.monotonic() >= self._paused_due_at
         findings = await self.database.call(
             rules.sweep,
             worker_id=self.worker_id,
-            limit=PAGE,
             dispatch_limit_ms=self.dispatch_limit_ms,
             first_run_limit_ms=self.first_run_limit_ms,
             with_paused=with_paused,
         )
         if with_paused:
             self._paused_due_at = time.monotonic() + PAUSED_EVERY_S
-        return findings
-
-    async def _act_on(self, findings: list[SweepFinding]) -> int:
         left = iter(findings)
-        return sum(await asyncio.gather(*[self._act_on_each(left) for _ in range(AT_ONCE)]))
+        return sum(await asyncio.gather(*[self._act_on(left) for _ in range(AT_ONCE)]))
 
-    async def _act_on_each(self, left: Iterator[SweepFinding]) -> int:
+    async def sweep_on(self, hurry: Callable[[], None]) -> None:
+        """Sweep until nothing more is enqueued: what is found at once is not all there may be.
+
+        hurry  starts what was just enqueued
+        """
+        while await self.sweep():
+            hurry()
+
+    async def _act_on(self, left: Iterator[SweepFinding]) -> int:
         enqueued = 0
         for finding in left:
             try:
@@ -110,6 +96,7 @@ class Sweeper:
             rules.requeue_run,
             run_id=finding.run_id,
             drive_id=finding.drive_id,
+            failure=dumps(LOST) if finding.finding == "owner_dead" else None,
             finding=finding.finding,
             worker_id=self.worker_id,
             max_attempts=self.max_attempts,

@@ -77,7 +77,6 @@ class Worker:
             max_attempts=self.settings.max_attempts,
             dispatch_limit_ms=runtime.host.dispatch_limit_ms,
             first_run_limit_ms=self.settings.first_run_limit_ms,
-            hurry=runtime.hurry,
         )
 
     async def start(self) -> None:
@@ -120,7 +119,7 @@ class Worker:
         self._kicker = Kicker(queue, self.settings.concurrency)
         self._runtime.kick = self._kicker.kick
         self._loops = [
-            asyncio.create_task(self._repeat(self._sweeper.sweep, self.settings.sweep_every_s)),
+            asyncio.create_task(self._repeat(self._sweep, self.settings.sweep_every_s)),
             asyncio.create_task(self._repeat(self._deliver, DELIVER_EVERY_S)),
             asyncio.create_task(self._repeat(self._hear_stops, STOPS_EVERY_S)),
             asyncio.create_task(self._listen()),
@@ -190,6 +189,9 @@ class Worker:
             except Exception as error:  # noqa: BLE001 - a loop that ends would leave a worker deaf.
                 log.warning("worker.loop_failed", error=error_detail(error))
             await asyncio.sleep(every_s)
+
+    async def _sweep(self) -> None:
+        await self._sweeper.sweep_on(self._runtime.hurry)
 
     async def _deliver(self) -> None:
         delivery = HookDelivery(self._runtime.host, self._runtime.database)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import lockgate.ending
-from tests.support import stage as stages
 from lockgate.database import Database
 from lockgate.rules import steps
+from tests.support import stage as stages
 from tests.support.proves import case
 from tests.support.scene import Scene, call
 from tests.support.seen import seen
@@ -39,7 +39,8 @@ ROWS = "select * from lockgate_store.runs"
 
 def dying(folder: Path) -> None:
     """Make a process of few connections, which rests where the name of a session says."""
-    stages.LOOK_EVERY_S = 1.0  # no gate is opened before it dies
+    # No gate is opened before it dies.
+    stages.LOOK_EVERY_S = 1.0  # type: ignore[attr-defined]  # another module's, read there
     lockgate.ending.POOL_SIZE = 2
     stage, call_once = Stage(folder), Database.call_once
 

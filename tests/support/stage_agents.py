@@ -5,11 +5,14 @@ The model plays the script in the user's message, and knows some words in a `say
   @break:NAME  ends the stream without its finish, the first time
   @raise:TEXT  fails in a way that nobody knows
   @raw:TEXT    one delta, in Python's escapes, so that it may hold what a script may not
+  @die         kills the process, as a library does that runs out of memory
   @pace:S      that many seconds before each word from here on
   @first       from here on only for who asks first for this step; @later, for all others
 """
 
 import asyncio
+import os
+import signal
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -72,6 +75,8 @@ class StagedModel:
                 await self._stage.passed(word.removeprefix("@hold:"))
             elif word.startswith("@raise:"):
                 raise RuntimeError(word.removeprefix("@raise:"))
+            elif word == "@die":
+                os.kill(os.getpid(), signal.SIGKILL)
             elif word.startswith("@pace:"):
                 pace_s = float(word.removeprefix("@pace:"))
             elif word.startswith("@raw:"):
