@@ -40,6 +40,7 @@ async def ask(
         settings=ready.agent.settings,
         tool_choice="required" if forced else "auto",
     )
+    await scope.hold_to_the_claim()
     await scope.tell_hooks("before_llm_call", step, ModelAsked(history))
     call = ModelCall(ready.model, request, scope.writer, scope.chunks)
     resync = {

@@ -54,8 +54,9 @@ class Attempt:
         session_id: str,
         run_id: UUID,
         claim: ClaimRunResult,
+        lapses: int,
     ) -> None:
-        self._scope = Scope(around, tenant_id, session_id, run_id, claim)
+        self._scope = Scope(around, tenant_id, session_id, run_id, claim, lapses)
         self._claim = claim
         self._history: list[Message] = []
         self._calls: list[dict[str, Any]] = claim.calls

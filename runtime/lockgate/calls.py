@@ -75,8 +75,7 @@ class OpenStep:
             if self.is_closed:  # all results were saved, and the attempt was lost before the step
                 await self._scope.commit(rules.commit_step, step=self.step)
             return True
-        if not await self._scope.around.may_begin():
-            await self._scope.writer.check()
+        await self._scope.hold_to_the_claim()
         return await self._scope.finished_before_a_stop(self._side_by_side(ours))
 
     async def _side_by_side(self, ours: Sequence[tuple[StoredCall, Judged]]) -> None:

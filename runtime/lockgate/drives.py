@@ -8,7 +8,7 @@ a workflow of its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -25,15 +25,21 @@ from lockgate.stream_writer import StreamWriter
 from lockgate.strict_json import dumps
 from lockgate.worker_outcomes import ClaimRunOutcome, RequeueRunOutcome
 
+AT_ONCE = 8  # attempts that a leaving worker hands over side by side: it has little time for it
+
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Active:
-    """An attempt under way in this process: whose it is, and where a stop reaches it."""
+    """An attempt under way in this process: whose it is, and where a stop reaches it.
+
+    handing_over  held while its run is given to the next one; its workflow ends after that
+    """
 
     run: dict[str, Any]
     writer: StreamWriter
+    handing_over: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class Driver:
     end       finish_run or suspend_run as a DBOS transactional step
     slots     how many drives this worker takes at once
     kick      starts what waits in the queue, once a slot is free
-    draining  set once this worker takes no more
+    draining  set once this worker takes no more; leaving, once it finishes nothing either
     active    the attempts under way, by drive_id; it decides nothing
     """
 
@@ -54,6 +60,7 @@ class Driver:
     kick: Callable[[], None]
     max_attempts: int = 5
     draining: asyncio.Event = field(default_factory=asyncio.Event)
+    leaving: asyncio.Event = field(default_factory=asyncio.Event)
     active: dict[UUID, Active] = field(default_factory=dict)
 
     async def drive(
@@ -79,6 +86,7 @@ class Driver:
             return await self._hand_over(run, drive_id, error)
 
     async def _attempt(self, run: dict[str, Any], drive_id: UUID) -> dict[str, Any]:
+        lapses = self.around.lapses()
         try:
             claim = await self.around.database.call_once(
                 steps.claim_run, drive_id=drive_id, worker_id=self.worker_id, **run
@@ -87,9 +95,11 @@ class Driver:
             return await self._end_unclaimed(run, error)
         if claim.outcome is ClaimRunOutcome.OVER:
             return {"outcome": "over"}
+        if self.leaving.is_set():  # the claim was under way when the others were handed over
+            return await self._requeue(run, drive_id, "drained", None)
         self.around.tally.recoveries += claim.attempt > 1
-        attempt = Attempt(self.around, **run, claim=claim)
-        self.active[drive_id] = Active(run, attempt.writer)
+        attempt = Attempt(self.around, **run, claim=claim, lapses=lapses)
+        active = self.active[drive_id] = Active(run, attempt.writer)
         try:
             end = await attempt.run()
             answer = await self._finish(run, claim.attempt, end)
@@ -99,7 +109,8 @@ class Driver:
                 self.kick()  # a continuation, or a parent's, may have been started by this commit
             return answer
         finally:
-            del self.active[drive_id]
+            async with active.handing_over:  # a workflow that ended first would look like a failure
+                del self.active[drive_id]
             await attempt.writer.close()
             self.around.tell((run["tenant_id"], run["session_id"]))
 
@@ -123,13 +134,19 @@ class Driver:
 
         Each attempt is told first, so that it begins nothing between the commit and its notice.
         """
-        for drive_id, active in [*self.active.items()]:
-            active.writer.lose()
-            try:
-                await self._requeue(active.run, drive_id, "drained", None)
-            except LockgateError as error:
-                # Our lease runs out with us, and a sweep finds the run then.
-                log.warning("drain.failed", error=error_detail(error))
+        self.leaving.set()
+        left = iter([*self.active.items()])
+        await asyncio.gather(*[self._hand_over_each(left) for _ in range(AT_ONCE)])
+
+    async def _hand_over_each(self, left: Iterator[tuple[UUID, Active]]) -> None:
+        for drive_id, active in left:
+            async with active.handing_over:
+                active.writer.lose()
+                try:
+                    await self._requeue(active.run, drive_id, "drained", None)
+                except LockgateError as error:
+                    # Our lease runs out with us, and a sweep finds the run then.
+                    log.warning("drain.failed", error=error_detail(error))
 
     async def _finish(self, run: dict[str, Any], attempt: int, end: End) -> dict[str, Any]:
         answer = await self._end(run, attempt, end)

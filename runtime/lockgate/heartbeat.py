@@ -34,6 +34,7 @@ class Heartbeat:
         self._lease_ms = lease_ms
         self._tally = tally
         self._last_beat_s = 0.0
+        self._lapses = 0
         self._first = threading.Event()
         self._stopping = threading.Event()
         self._draining = False
@@ -61,7 +62,17 @@ class Heartbeat:
 
     def is_fresh(self) -> bool:
         """Say whether the last beat is younger than half a lease."""
-        return now_s() - self._last_beat_s < self._lease_ms / 2000
+        return self._is_young(self._last_beat_s, now_s())
+
+    def lapses(self) -> int:
+        """Say how often a beat came later than half a lease after the one before.
+
+        Whoever was frozen is fresh again at its first beat, and would not know that it was away.
+        """
+        return self._lapses
+
+    def _is_young(self, beat_s: float, at_s: float) -> bool:
+        return at_s - beat_s < self._lease_ms / 2000
 
     def _run(self) -> None:
         asyncio.run(self._beat_on())
@@ -103,5 +114,7 @@ class Heartbeat:
             fenced_writes=self._tally.fenced_writes,
             swept_ago_ms=self._tally.swept_ago_ms(),
         )
+        if self._first.is_set() and not self._is_young(self._last_beat_s, before_s):
+            self._lapses += 1
         self._last_beat_s = before_s
         self._first.set()

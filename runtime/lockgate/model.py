@@ -100,6 +100,7 @@ class ModelCall:
                 await asyncio.sleep(wait_s)
                 self.reply = Reply()
                 await self._writer.put(self._chunks.chunk("stream_resync", self._step, **resync))
+                await self._writer.drain()  # an attempt that is over asks no more
         raise AssertionError("unreachable: the last try returns or raises")
 
     async def _once(self) -> Reply:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import structlog
@@ -20,17 +22,21 @@ log = structlog.get_logger(__name__)
 # Our own rules leave no paused session that waits for nothing, and to ask looks at each that is
 # paused: a tenth of a second where there are 100,000.
 PAUSED_EVERY_S = 30.0
+# Findings acted on side by side: behind hundreds of drives each waits its turn at the pool.
+AT_ONCE = 8
 NEVER_RAN = {
     "message": "The session never had a run",
     "code": "framework_internal_error",
     "category": "framework",
     "retryable": True,
 }
+# Why an attempt failed that said nothing itself; of a run's own steps it claims nothing.
+LOST = {**NEVER_RAN, "message": "The worker that drove the run was lost"}
 
 
 @dataclass(slots=True)
 class Sweeper:
-    """Acts on what a sweep finds, one finding after the other, for one worker."""
+    """Acts on what a sweep finds, some findings at a time, for one worker."""
 
     database: Database
     worker_id: str
@@ -53,15 +59,28 @@ class Sweeper:
         )
         if with_paused:
             self._paused_due_at = time.monotonic() + PAUSED_EVERY_S
+        left = iter(findings)
+        enqueued = sum(await asyncio.gather(*[self._act_on(left) for _ in range(AT_ONCE)]))
+        self.tally.swept()
+        return enqueued
+
+    async def sweep_on(self, hurry: Callable[[], None]) -> None:
+        """Sweep until nothing more is enqueued: what is found at once is not all there may be.
+
+        hurry  starts what was just enqueued
+        """
+        while await self.sweep():
+            hurry()
+
+    async def _act_on(self, left: Iterator[SweepFinding]) -> int:
         enqueued = 0
-        for finding in findings:
+        for finding in left:
             try:
                 enqueued += await self._act(finding)
             except Exception as error:  # noqa: BLE001 - the next sweep finds it again.
                 log.error(
                     "sweep.finding_failed", finding=finding.finding, error=error_detail(error)
                 )
-        self.tally.swept()
         return enqueued
 
     async def _act(self, finding: SweepFinding) -> bool:
@@ -80,17 +99,22 @@ class Sweeper:
             continued = await self.database.call(rules.continue_session, **named)
             self._tell(finding, continued.outcome)
             return continued.outcome is ContinueSessionOutcome.CONTINUED
+        return await self._requeue(finding)
+
+    async def _requeue(self, finding: SweepFinding) -> bool:
         assert finding.run_id is not None
         assert finding.drive_id is not None
         requeued = await self.database.call(
             rules.requeue_run,
             run_id=finding.run_id,
             drive_id=finding.drive_id,
+            failure=dumps(LOST) if finding.finding == "owner_dead" else None,
             finding=finding.finding,
             worker_id=self.worker_id,
             max_attempts=self.max_attempts,
             auto_resume=self.auto_resume,
-            **named,
+            session_id=finding.session_id,
+            tenant_id=finding.tenant_id,
         )
         self._tell(finding, requeued.outcome)
         self.tally.takeovers += requeued.outcome is RequeueRunOutcome.REQUEUED

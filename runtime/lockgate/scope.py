@@ -32,7 +32,8 @@ STOP_BOUND_S = 2.0  # how long a body may go on after its cancellation before it
 class Surroundings:
     """What an attempt needs of the worker around it.
 
-    may_begin   waits until this worker's own promise is fresh; False if it had to wait
+    may_begin   waits until this worker's own promise is fresh
+    lapses      how often that promise was broken so far
     tell        wakes the readers of a stream in this process
     hurry       starts what was just committed to be driven
     background  keeps what nobody waits for alive
@@ -41,7 +42,8 @@ class Surroundings:
 
     host: Host
     database: Database
-    may_begin: Callable[[], Awaitable[bool]]
+    may_begin: Callable[[], Awaitable[None]]
+    lapses: Callable[[], int]
     tell: Callable[..., None]
     hurry: Callable[[], None]
     background: set[asyncio.Task[Any]]
@@ -64,8 +66,11 @@ class Scope:
         session_id: str,
         run_id: UUID,
         claim: ClaimRunResult,
+        lapses: int,
     ) -> None:
+        """lapses  of the worker's promise, from before it has claimed"""
         self.around = around
+        self._lapses = lapses
         self.claim = claim
         self.run_id = run_id
         self.session_id = session_id
@@ -177,6 +182,16 @@ class Scope:
         ]
         await self.usage_store.record(told)
         return None
+
+    async def hold_to_the_claim(self) -> None:
+        """Before a model call or bodies begin: a worker that was away asks whether the run is its.
+
+        Errors  RunSuperseded when the attempt is over
+        """
+        await self.around.may_begin()
+        if (lapses := self.around.lapses()) != self._lapses:
+            await self.writer.check()
+            self._lapses = lapses
 
     async def finished_before_a_stop(self, work: Awaitable[object]) -> bool:
         """Await work that a stop, or a lost attempt, may cancel; say whether it came to its end."""

@@ -115,6 +115,7 @@ class Worker:
                 host=self._runtime.host,
                 database=self._runtime.database,
                 may_begin=self._may_begin,
+                lapses=self._beat.lapses,
                 tell=self._runtime.watcher.tell,
                 hurry=self._runtime.hurry,
                 background=self._background,
@@ -189,12 +190,10 @@ class Worker:
             await asyncio.sleep(0.05)
         await driver.hand_over_drained()
 
-    async def _may_begin(self) -> bool:
-        """Wait until our own promise is fresh, before a tool body; False if it was not."""
-        was_fresh = self._beat.is_fresh()
+    async def _may_begin(self) -> None:
+        """Wait until our own promise is fresh, before a model call or a tool body."""
         while not self._beat.is_fresh():
             await asyncio.sleep(0.1)
-        return was_fresh
 
     async def _repeat(self, act: Callable[[], Awaitable[object]], every_s: float) -> None:
         while True:
@@ -205,8 +204,7 @@ class Worker:
             await asyncio.sleep(every_s)
 
     async def _sweep(self) -> None:
-        if await self._sweeper.sweep():
-            self._runtime.hurry()
+        await self._sweeper.sweep_on(self._runtime.hurry)
 
     async def _deliver(self) -> None:
         delivery = HookDelivery(self._runtime.host, self._runtime.database)

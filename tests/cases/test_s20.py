@@ -16,7 +16,7 @@ WAYS: dict[str, list[dict[str, Any]]] = {
     "exit": [{"calls": [call("leave", how="exit")]}, HELLO],
     "key": [{"calls": [call("leave", how="key")]}, HELLO],
     "cancel": [{"calls": [call("leave", how="cancel")]}, HELLO],
-    "odd": [{"calls": [call("odd", kind="surrogate")]}, HELLO],
+    "odd": [{"calls": [call("odd", kind="nothing JSON knows")]}, HELLO],
 }
 
 

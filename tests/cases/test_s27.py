@@ -34,7 +34,7 @@ def holds_what_the_model_was_given(pair: Pair, run_id: str) -> None:
     ((asked,), (told,)) = (reply.content, result.content)
     assert (told["toolCallId"], told["result"]) == (asked["toolCallId"], 5)
     last = pair.stage.notes("model", run=run_id, step=2)[-1]
-    assert (last["messages"], last["last"]) == (3, result.content)
+    assert last["given"] == [[each.role, each.content] for each in (user, reply, result)]
 
 
 @case(27)

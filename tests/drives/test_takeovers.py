@@ -4,7 +4,6 @@ from uuid import UUID
 
 from lockgate import RunHandle
 from tests.support.crew import Member
-from tests.support.proves import case
 from tests.support.scene import Scene, call
 from tests.support.seen import seen
 
@@ -28,29 +27,6 @@ def frozen_with(scene: Scene, *runs: RunHandle) -> Member:
     return worker
 
 
-@case(3)
-def test_a_worker_that_wakes_after_three_leases_writes_no_more(scene: Scene) -> None:
-    runs = (scene.start("s1", SAYS), scene.start("s2", HOLDS, {"say": "After the body."}))
-    drives = [drive_of(scene, run) for run in runs]
-    lost = frozen_with(scene, *runs)
-    taker = scene.crew.worker("B")
-    scene.stage.seen("waits", 2, pid=taker.pid)
-    scene.stage.open("word")
-    scene.stage.open("body")
-    assert [scene.settled(run).status for run in runs] == ["completed", "completed"]
-    before = scene.stored()
-    lost.thaw()
-
-    assert [scene.returned(drive_id) for drive_id in drives] == ['{"outcome":"fenced"}'] * 2
-    assert scene.stored() == before
-    assert scene.text("s1") == "Hello world, all is said now."
-    assert [scene.settlements(run.run_id) for run in runs] == [["completed"], ["completed"]]
-    assert [note["step"] for note in scene.stage.notes("model", pid=lost.pid)] == [1, 1]
-    bodies = scene.stage.notes("tool", name="hold")
-    assert {note["dedupe"] for note in bodies} == {f"{runs[1].run_id}:1:1"}
-    assert {note["pid"] for note in bodies} == {lost.pid, taker.pid}
-
-
 def test_a_worker_that_wakes_and_was_not_replaced_goes_on(scene: Scene) -> None:
     runs = (scene.start("s1", SAYS), scene.start("s2", HOLDS, {"say": "After the body."}))
     worker = frozen_with(scene, *runs)
@@ -67,41 +43,6 @@ def test_a_worker_that_wakes_and_was_not_replaced_goes_on(scene: Scene) -> None:
     assert [scene.door.run(run.run_id).attempt for run in runs] == [2, 2], "one, and its end"
     assert len(scene.stage.notes("tool", name="hold")) == 1
     assert len(scene.stage.notes("model")) == 3
-
-
-@case(28)
-def test_a_worker_whose_loop_is_blocked_for_three_leases_is_not_replaced(scene: Scene) -> None:
-    """Its heartbeats come from a thread of their own."""
-    busy = scene.crew.worker("A", lease_ms=700)
-    busy.ready()
-    run = scene.start("s1", {"calls": [call("stall", seconds=2.1)]}, {"say": "Still here."})
-    seen(lambda: scene.door.run(run.run_id).owner_id, "it is claimed")
-    scene.crew.worker("B", lease_ms=700, sweep_every_s=0.05).ready()
-    assert scene.settled(run).output == "Still here."
-    assert scene.door.run(run.run_id).attempt == 2, "one attempt, and its end"
-    assert {note["pid"] for note in scene.stage.notes("model")} == {busy.pid}
-
-
-@case(6)
-def test_a_worker_that_is_told_to_leave_hands_its_runs_over_and_stops_none(scene: Scene) -> None:
-    leaving = scene.crew.worker("A", drain_s=0.3)
-    leaving.ready()
-    runs = (scene.start("s1", SAYS), scene.start("s2", HOLDS, {"say": "After the body."}))
-    scene.stage.seen("waits", 2, pid=leaving.pid)
-    taker = scene.crew.worker("B")
-    taker.ready()
-    leaving.terminate()
-    scene.stage.seen("waits", 2, pid=taker.pid)
-    assert leaving.ended() == 0
-    for run in runs:
-        row = scene.door.run(run.run_id)
-        assert (row.status, row.stop_kind, row.attempt) == ("running", None, 2)
-    assert scene.door.rows("select from lockgate_store.recoveries") == []
-    scene.stage.open("word")
-    scene.stage.open("body")
-    assert [scene.settled(run).status for run in runs] == ["completed", "completed"]
-    assert scene.text("s1") == "Hello world, all is said now."
-    assert scene.stage.notes("tool ended", pid=leaving.pid) == []
 
 
 def test_what_ends_within_the_drain_time_is_not_handed_over(scene: Scene) -> None:

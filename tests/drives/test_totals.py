@@ -107,6 +107,7 @@ def a_driver(scene: Scene, tally: Tally) -> Driver:
         host=scene.own.host,
         database=scene.own.database,
         may_begin=always,
+        lapses=lambda: 0,
         tell=lambda *_: None,
         hurry=lambda: None,
         background=set(),

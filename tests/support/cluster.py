@@ -27,8 +27,8 @@ from tests.support.store import catalog_print, emptied
 NOW_SQL = Path(__file__).with_name("now.sql")
 # A crash of the test server loses nothing that anybody wants.
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-# Sixteen racers and a few observers; the autovacuum would hold templates open.
-SETTINGS = {**FAST, "max_connections": "100", "autovacuum": "off"}
+# Ten workers, or sixteen racers and a few observers; the autovacuum would hold templates open.
+SETTINGS = {**FAST, "max_connections": "200", "autovacuum": "off"}
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 2 * 2**30
 CLOSING_S = 2.0  # A closed connection's backend is gone in milliseconds, but not at once.

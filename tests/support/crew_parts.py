@@ -48,6 +48,7 @@ class Part:
     concurrency: int = 64
     drain_s: float = 0.5
     max_attempts: int = 5
+    pool_size: int = 8
     settled: bool = False
     admits: bool = False
     waits_s: tuple[float, ...] = (0.01, 0.01, 0.01)
@@ -88,7 +89,7 @@ async def _work(part: Part, stage: Stage) -> None:
     """Drive runs until told to leave, as `lockgate work` does."""
     told = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told.set)
-    own = await _runtime(part, stage).open(part.url, direct_url=part.url)
+    own = await _runtime(part, stage).open(part.url, direct_url=part.url, pool_size=part.pool_size)
     worker = Worker(
         own,
         WorkerSettings(

@@ -82,11 +82,12 @@ def house_of(scene: Scene, peer: Peer) -> House:
             host=scene.own.host,
             database=database,
             may_begin=always,
+            lapses=lambda: 0,
             tell=lambda *_: None,
             hurry=lambda: None,
             background=set(),
         )
-        scope = Scope(around, "", "parent", run_id, claim)
+        scope = Scope(around, "", "parent", run_id, claim, 0)
         calls = [tool(f"call-{n}", "companion__sendMessage") for n in range(5)]
         await scope.commit(steps.commit_reply, step=1, content="[]", calls=dumps(calls))
         return scope, [call["id"] for call in calls]
@@ -96,5 +97,5 @@ def house_of(scene: Scene, peer: Peer) -> House:
     return House(scene, peer, scope, Companions(scope, agents), calls)
 
 
-async def always() -> bool:
-    return True
+async def always() -> None:
+    pass

@@ -5,10 +5,14 @@ The model plays the script in the user's message, and knows some words in a `say
   @break:NAME  ends the stream without its finish, the first time
   @raise:TEXT  fails in a way that nobody knows
   @raw:TEXT    one delta, in Python's escapes, so that it may hold what a script may not
+  @die         kills the process, as a library does that runs out of memory
   @pace:S      that many seconds before each word from here on
+  @first       from here on only for who asks first for this step; @later, for all others
 """
 
 import asyncio
+import os
+import signal
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -42,6 +46,7 @@ SECRET = "postgres://app:p%40ss/w:rd@10.0.0.5/db host=db password='a b' /srv/key
 ODD_RESULTS: dict[str, Any] = {
     "numbers": {"score": float("nan"), "ok": 1, "big": float("inf")},
     "nul": {"a\x00b": "c\x00d"},
+    "nothing JSON knows": object(),
     "surrogate": "half \ud83d of it",
     "long": "€" * 7_000,
 }
@@ -55,26 +60,23 @@ class StagedModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Play the turn that the history has come to."""
-        run_id = next(m.run_id for m in reversed(request.messages) if m.role == "user")
-        self._stage.note(
-            "model",
-            run=run_id,
-            step=request.step,
-            messages=len(request.messages),
-            offered=[tool.name for tool in request.tools],
-            choice=request.tool_choice,
-            last=request.messages[-1].content,
-        )
-        pace_s = 0.0
+        self._note(request)
+        pace_s, is_said = 0.0, True
         async for event in ScriptedModel().stream(request):
             word = event.text.strip() if isinstance(event, TextDelta) else ""
-            if word.startswith("@break:"):
+            if word in ("@first", "@later"):
+                is_said = self._is_first(request) == (word == "@first")
+            elif word and not is_said:
+                continue
+            elif word.startswith("@break:"):
                 if self._stage.opens(word.removeprefix("@break:")):
                     return
             elif word.startswith("@hold:"):
                 await self._stage.passed(word.removeprefix("@hold:"))
             elif word.startswith("@raise:"):
                 raise RuntimeError(word.removeprefix("@raise:"))
+            elif word == "@die":
+                os.kill(os.getpid(), signal.SIGKILL)
             elif word.startswith("@pace:"):
                 pace_s = float(word.removeprefix("@pace:"))
             elif word.startswith("@raw:"):
@@ -83,6 +85,27 @@ class StagedModel:
                 if pace_s:
                     await asyncio.sleep(pace_s)
                 yield event
+
+    def _note(self, request: ModelRequest) -> None:
+        self._stage.note(
+            "model",
+            run=_run_id(request),
+            step=request.step,
+            messages=len(request.messages),
+            offered=[tool.name for tool in request.tools],
+            choice=request.tool_choice,
+            last=request.messages[-1].content,
+            given=[[message.role, message.content] for message in request.messages],
+        )
+
+    def _is_first(self, request: ModelRequest) -> bool:
+        """Say whether nobody has asked for this step before this call."""
+        asked = self._stage.notes("model", run=_run_id(request), step=request.step)
+        return len(asked) == 1
+
+
+def _run_id(request: ModelRequest) -> str:
+    return next(m.run_id for m in reversed(request.messages) if m.role == "user")
 
 
 def staged_tools(stage: Stage) -> list[Any]:
