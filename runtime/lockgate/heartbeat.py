@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Callable
 
 import psycopg
 import structlog
 
 from lockgate.database import LINK
+from lockgate.link import Link
 from lockgate.rules import recovery as rules
 
 BEATS_PER_LEASE = 5
@@ -24,10 +26,18 @@ log = structlog.get_logger(__name__)
 class Heartbeat:
     """Beats until it is stopped. Nothing is admitted or refused by what is remembered here."""
 
-    def __init__(self, database_url: str, worker_id: str, lease_ms: int) -> None:
+    def __init__(
+        self,
+        database_url: str,
+        worker_id: str,
+        lease_ms: int,
+        on_lost: Callable[[], None] = lambda: None,
+    ) -> None:
+        """on_lost  called, in the thread of the beats, when a link is lost and made anew"""
         self._url = database_url
         self._worker_id = worker_id
         self._lease_ms = lease_ms
+        self._on_lost = on_lost
         self._last_beat_s = 0.0
         self._first = threading.Event()
         self._stopping = threading.Event()
@@ -69,16 +79,18 @@ class Heartbeat:
             except (psycopg.Error, OSError) as error:
                 state = getattr(error, "sqlstate", None)
                 log.warning("heartbeat.failed", worker_id=self._worker_id, sqlstate=state)
+                self._on_lost()
                 await asyncio.to_thread(self._stopping.wait, every_s)
 
     async def _beat_over_one_link(self, every_s: float) -> None:
-        conn = await psycopg.AsyncConnection.connect(
+        conn = await Link.connect(
             self._url,
             autocommit=True,
             prepare_threshold=None,
             application_name="lockgate heartbeat",
             **LINK,  # type: ignore[arg-type]  # libpq's parameters are numbers and texts
         )
+        conn.answer_s = every_s * 2  # A link that is silent is left while the lease still lasts.
         async with conn:
             while not self._stopping.is_set():
                 await self._beat(conn)
