@@ -46,9 +46,13 @@ class Endpoint:
         credentials, _, _ = self._parts.netloc.rpartition("@")
         return self._parts._replace(netloc=f"{credentials}@127.0.0.1:{self._port}").geturl()
 
-    def lead_to(self, url: str) -> None:
-        """Lead new connections to another server; those there are, are cut."""
+    def turn_to(self, url: str) -> None:
+        """Lead new connections to another server; those there are, stay."""
         self._target = _place(url)
+
+    def lead_to(self, url: str) -> None:
+        """Lead every connection to another server: those there are, are cut."""
+        self.turn_to(url)
         self.cut()
 
     def cut(self) -> None:
