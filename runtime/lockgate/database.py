@@ -12,8 +12,8 @@ import random
 import select
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from contextvars import ContextVar
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -37,7 +37,7 @@ POOL_SIZE = 8  # past the server's cores more connections only lengthen the tail
 TRIES = 4  # one call and three more; then the caller is told
 FIRST_WAIT_S = 0.05  # doubled for each further try, and spread, so that rivals do not meet again
 POOL_WAIT_S = 5.0  # how long a call waits for a free connection before it is weather
-FIRST_READ_S = 1.0  # of a read's first try; doubled for each further one, for a busy server
+FIRST_READ_S = 0.5  # of a read's first try; doubled for each further one, for a busy server
 REMAKE_S = 0.5  # how soon a connection that could not be made is given up and tried anew
 # What a network swallows is noticed by the kernel within this time, whoever waits for it.
 LINK = {
@@ -229,16 +229,18 @@ class Database:
         try:
             async with link:
                 await listen_for_drives(link)
-                yield _heard(link)
+                async with aclosing(_heard(link)) as heard:
+                    yield heard
         except (psycopg.Error, OSError):
             self.count_reconnect()
             raise
 
 
-async def _heard(link: Link) -> AsyncIterator[Any]:
+async def _heard(link: Link) -> AsyncGenerator[Any, None]:
     while True:
-        async for notice in link.notifies(timeout=HEAR_S):
-            yield notice
+        async with aclosing(link.notifies(timeout=HEAR_S)) as notices:
+            async for notice in notices:
+                yield notice
         link.answer_s = FIRST_READ_S
         await listen_for_drives(link)  # Nothing new; but only an answer says that it still hears.
 

@@ -17,7 +17,7 @@ from psycopg.abc import PQGen
 from psycopg.pq.abc import PGconn
 
 ANSWER_S = 10.0  # far above any rule of ours that waits for no lock
-CANCEL_S = 1.0  # how long a cancellation may take to be heard, and then to be answered
+CANCEL_S = 0.5  # how long a cancellation may take to be heard, and then to be answered
 LOOK_S = 0.1  # as psycopg: how often a wait looks whether it is over
 
 Found = TypeVar("Found")

@@ -20,6 +20,7 @@ class _Passage:
 
     def __init__(self, *, is_dead: bool) -> None:
         self.is_dead = is_dead
+        self.port = 0
 
     async def pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(SIZE):
@@ -45,6 +46,11 @@ class Endpoint:
         """The database's URL that leads through here."""
         credentials, _, _ = self._parts.netloc.rpartition("@")
         return self._parts._replace(netloc=f"{credentials}@127.0.0.1:{self._port}").geturl()
+
+    @property
+    def ports(self) -> list[int]:
+        """The connections there are, as the server sees where they come from."""
+        return [passage.port for passage in [*self._passages.values()]]
 
     def turn_to(self, url: str) -> None:
         """Lead new connections to another server; those there are, stay."""
@@ -114,6 +120,7 @@ class Endpoint:
             if self._is_away:
                 return
             server = await asyncio.open_connection(*self._target)
+            passage.port = server[1].get_extra_info("sockname")[1]
             for one, other in ((client, server), (server, client)):
                 pumps.append(asyncio.create_task(passage.pump(one[0], other[1])))
             await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
