@@ -17,7 +17,13 @@ import structlog
 from dbos import DBOS
 
 from lockgate.attempt import Attempt
-from lockgate.errors import LockgateError, RuleBroken, RunSuperseded, error_detail
+from lockgate.errors import (
+    LockgateError,
+    RuleBroken,
+    RunSuperseded,
+    StoreUnavailable,
+    error_detail,
+)
 from lockgate.finishing import End
 from lockgate.rules import recovery, runs, steps
 from lockgate.scope import Surroundings
@@ -28,6 +34,8 @@ from lockgate.worker_outcomes import ClaimRunOutcome, RequeueRunOutcome
 AT_ONCE = 8  # attempts that a leaving worker hands over side by side: it has little time for it
 
 log = structlog.get_logger(__name__)
+
+HAND_OVER_EVERY_S = 0.5  # besides what each call waits by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +177,16 @@ class Driver:
     async def _hand_over(
         self, run: dict[str, Any], drive_id: UUID, error: BaseException
     ) -> dict[str, Any]:
-        """Give a run that this attempt could not go on with to the next one, within the budget."""
+        """Give a run that this attempt could not go on with to the next one, within the budget.
+
+        A database that is away is waited for: to everybody else the run is ours while we beat.
+        """
         log.warning("drive.raised", run_id=str(run["run_id"]), error=error_detail(error))
-        return await self._requeue(run, drive_id, "raised", dumps(error_detail(error)))
+        while True:
+            try:
+                return await self._requeue(run, drive_id, "raised", dumps(error_detail(error)))
+            except StoreUnavailable:
+                await asyncio.sleep(HAND_OVER_EVERY_S)
 
     async def _requeue(
         self, run: dict[str, Any], drive_id: UUID, finding: str, failure: str | None

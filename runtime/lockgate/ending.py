@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from dbos import AsyncSQLAlchemyDatasource, DBOSPortableJSONSerializer
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import URL
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolExhausted
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from lockgate.database import LINK, is_weather
+from lockgate.link import BlockingLink, Link
 from lockgate.rules import steps
 from lockgate.worker_outcomes import FinishRunResult, SuspendRunResult
 
@@ -23,7 +29,7 @@ RULES: dict[str, Callable[..., Awaitable[FinishRunResult | SuspendRunResult]]] =
     "suspend_run": steps.suspend_run,
 }
 POOL_SIZE = 8  # ends at the same time; each holds its connection for one commit
-LONGEST_WAIT_S = 30.0
+LONGEST_WAIT_S = 2.0  # whoever waits for the end waits as long when the database is back
 
 
 class _Weather(BaseException):
@@ -31,9 +37,40 @@ class _Weather(BaseException):
 
 
 def sqlalchemy_url(url: str) -> str:
-    """Name psycopg as the driver of a plain Postgres URL."""
-    scheme, separator, rest = url.partition("://")
-    return f"postgresql+psycopg{separator}{rest}" if scheme.startswith("postgres") else url
+    """Write what libpq reads, also a list of hosts, as SQLAlchemy and DBOS read it."""
+    said = {name: str(value) for name, value in conninfo_to_dict(url).items()}
+    hosts, ports = said.pop("host", ""), said.pop("port", "")
+    if "," in hosts or hosts.startswith("/"):
+        said |= {"host": hosts, "port": ports}
+        hosts = ports = ""
+    return URL.create(
+        "postgresql+psycopg",
+        username=said.pop("user", None),
+        password=said.pop("password", None),
+        database=said.pop("dbname", None),
+        host=hosts or None,
+        port=int(ports) if ports else None,
+        query={name: value for name, value in said.items() if value},
+    ).render_as_string(hide_password=False)
+
+
+def blocking_link(url: str) -> BlockingLink:
+    """Make a link of DBOS's own pool."""
+    return BlockingLink.connect(
+        url,
+        prepare_threshold=None,
+        application_name="lockgate dbos",
+        **LINK,  # type: ignore[arg-type]  # libpq's parameters are numbers and texts
+    )
+
+
+async def _end_link(url: str) -> Link:
+    return await Link.connect(
+        url,
+        prepare_threshold=None,
+        application_name="lockgate end",
+        **LINK,  # type: ignore[arg-type]
+    )
 
 
 class EndStep:
@@ -51,7 +88,7 @@ class EndStep:
             pool_size=POOL_SIZE,
             max_overflow=0,
             pool_pre_ping=False,
-            connect_args={"prepare_threshold": None, "application_name": "lockgate end", **LINK},
+            async_creator=partial(_end_link, url),
         )
 
         datasource = await AsyncSQLAlchemyDatasource.create(
@@ -79,8 +116,13 @@ class EndStep:
                     {"name": "end", "isolation_level": "READ COMMITTED"}, self._end, rule, given
                 )
             except _Weather:
-                await asyncio.sleep(wait_s)
-                wait_s = min(wait_s * 2, LONGEST_WAIT_S)
+                pass
+            except Exception as error:
+                # What DBOS says beside our rule, in the same transaction: its rollback is ours.
+                if not _is_weather(error):
+                    raise
+            await asyncio.sleep(wait_s)
+            wait_s = min(wait_s * 2, LONGEST_WAIT_S)
 
     async def _end(self, rule: str, given: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -89,9 +131,16 @@ class EndStep:
             conn: Any = raw.driver_connection
             answer = await RULES[rule](conn, **given)
         except Exception as error:
-            if is_weather(error) or is_weather(getattr(error, "orig", None) or error):
+            if _is_weather(error):
                 raise _Weather from error
             raise
         told = {"outcome": str(answer.outcome), "runStatus": answer.run_status}
         run_id = getattr(answer, "run_id", None)
         return told if run_id is None else {**told, "runId": str(run_id)}
+
+
+def _is_weather(error: Exception) -> bool:
+    """Say whether an error, or the driver's inside SQLAlchemy's, tells of the database's state."""
+    if isinstance(error, DBAPIError) and error.orig is not None:
+        return is_weather(error.orig)
+    return isinstance(error, PoolExhausted) or is_weather(error)

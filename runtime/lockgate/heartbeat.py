@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 
 import psycopg
 import structlog
 
 from lockgate.clock import now_s
 from lockgate.database import LINK
+from lockgate.link import Link
 from lockgate.rules import recovery as rules
 from lockgate.tally import Tally
 
@@ -25,14 +27,23 @@ log = structlog.get_logger(__name__)
 class Heartbeat:
     """Beats until it is stopped. Nothing is admitted or refused by what is remembered here.
 
-    tally  what each beat tells besides
+    tally    what each beat tells besides
+    on_lost  called, in the thread of the beats, when a link is lost and made anew
     """
 
-    def __init__(self, database_url: str, worker_id: str, lease_ms: int, tally: Tally) -> None:
+    def __init__(
+        self,
+        database_url: str,
+        worker_id: str,
+        lease_ms: int,
+        tally: Tally,
+        on_lost: Callable[[], None] = lambda: None,
+    ) -> None:
         self._url = database_url
         self._worker_id = worker_id
         self._lease_ms = lease_ms
         self._tally = tally
+        self._on_lost = on_lost
         self._last_beat_s = 0.0
         self._lapses = 0
         self._first = threading.Event()
@@ -85,16 +96,18 @@ class Heartbeat:
             except (psycopg.Error, OSError) as error:
                 state = getattr(error, "sqlstate", None)
                 log.warning("heartbeat.failed", worker_id=self._worker_id, sqlstate=state)
+                self._on_lost()
                 await asyncio.to_thread(self._stopping.wait, every_s)
 
     async def _beat_over_one_link(self, every_s: float) -> None:
-        conn = await psycopg.AsyncConnection.connect(
+        conn = await Link.connect(
             self._url,
             autocommit=True,
             prepare_threshold=None,
             application_name="lockgate heartbeat",
             **LINK,  # type: ignore[arg-type]  # libpq's parameters are numbers and texts
         )
+        conn.answer_s = every_s * 2  # A link that is silent is left while the lease still lasts.
         async with conn:
             while not self._stopping.is_set():
                 await self._beat(conn)

@@ -65,7 +65,7 @@ class Reads:
 
     async def status(self, session_id: str, *, actor: Actor = TRUSTED) -> StatusResult | None:
         """Read where a session stands; None where there is none."""
-        answer = await self.database.call(
+        answer = await self.database.read(
             sessions.status,
             session_id=session_id,
             dispatch_limit_ms=self.host.dispatch_limit_ms,

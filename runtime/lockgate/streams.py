@@ -16,7 +16,7 @@ from uuid import UUID
 import structlog
 
 from lockgate.database import Database
-from lockgate.errors import LockgateError, error_detail
+from lockgate.errors import LockgateError, StoreUnavailable, error_detail
 from lockgate.outcomes import ReadStreamOutcome, ReadStreamResult
 from lockgate.rules import streams as rules
 
@@ -147,7 +147,7 @@ class Watcher:
             if (waiting := [watch for watch in watches if not watch.moved.is_set()])
         }
         if heads:
-            moved = await self._database.call(
+            moved = await self._database.read(
                 rules.moved_streams,
                 tenant_ids=[tenant_id for tenant_id, _ in heads],
                 session_ids=[session_id for _, session_id in heads],
@@ -177,22 +177,20 @@ class Reader:
 
         after   the last sequence the reader has; None begins at the oldest that is kept
         epoch   of the stream the cursor came from, if the reader knows it
-        Errors  NoStream before anything is delivered; StoreUnavailable
+        Errors  NoStream and StoreUnavailable before anything is delivered; a database that is away
+                after that is waited for
         Source  design section 8; reference/http.md 2.5
         """
         place = _Place(after, epoch)
+        whose = {"acting_user_id": acting_user_id, "tenant_id": tenant_id}
         with self.watcher.watch((tenant_id, session_id)) as watch:
             while True:
                 watch.moved.clear()  # subscribed first, then read: what comes meanwhile wakes us
-                page = await self.database.call(
-                    rules.read_stream,
-                    session_id=session_id,
-                    after=place.after,
-                    limit=PAGE,
-                    epoch=place.epoch,
-                    acting_user_id=acting_user_id,
-                    tenant_id=tenant_id,
-                )
+                page = await self._page(session_id, place, whose)
+                if page is None:
+                    yield Idle()
+                    await asyncio.sleep(WATCH_EVERY_S)
+                    continue
                 for event in place.move(page):
                     yield event
                 if place.is_over:
@@ -201,6 +199,24 @@ class Reader:
                     watch.seen = place.after or 0
                     while not await woken(watch, IDLE_S):
                         yield Idle()
+
+    async def _page(
+        self, session_id: str, place: _Place, whose: dict[str, Any]
+    ) -> ReadStreamResult | None:
+        """Read on; None where a reader who has begun finds the database away."""
+        try:
+            return await self.database.read(
+                rules.read_stream,
+                session_id=session_id,
+                after=place.after,
+                limit=PAGE,
+                epoch=place.epoch,
+                **whose,
+            )
+        except StoreUnavailable:
+            if not place.has_begun:
+                raise
+            return None
 
 
 @dataclass(slots=True)

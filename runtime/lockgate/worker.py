@@ -12,6 +12,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -19,7 +20,7 @@ import structlog
 from dbos import DBOS, DBOSConfig, Queue
 
 from lockgate import drives
-from lockgate.ending import SERIALIZER, EndStep, sqlalchemy_url
+from lockgate.ending import SERIALIZER, EndStep, blocking_link, sqlalchemy_url
 from lockgate.errors import error_detail
 from lockgate.executor import Runtime
 from lockgate.heartbeat import Heartbeat
@@ -74,7 +75,11 @@ class Worker:
         self._runtime = runtime
         self._tally = Tally()
         self._beat = Heartbeat(
-            runtime.database.url, self.worker_id, self.settings.lease_ms, self._tally
+            runtime.database.url,
+            self.worker_id,
+            self.settings.lease_ms,
+            self._tally,
+            on_lost=runtime.database.count_reconnect,
         )
         self._background: set[asyncio.Task[Any]] = set()
         self._loops: list[asyncio.Task[None]] = []
@@ -172,7 +177,7 @@ class Worker:
             "serializer": SERIALIZER,
             "use_listen_notify": False,
             "console_log_level": "ERROR",
-            "db_engine_kwargs": {"connect_args": {"prepare_threshold": None}},
+            "db_engine_kwargs": {"creator": partial(blocking_link, self._runtime.database.url)},
         }
         DBOS(config=config)
         DBOS.listen_queues([QUEUE])
@@ -226,6 +231,7 @@ class Worker:
         while True:
             try:
                 async with self._runtime.database.listening() as notifications:
+                    self._runtime.hurry()  # what was said while nobody listened
                     async for _ in notifications:
                         self._runtime.hurry()
             except Exception as error:  # noqa: BLE001 - a hint may fail in any way; try again.

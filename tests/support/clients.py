@@ -146,6 +146,7 @@ class Reader:
 
     def __init__(self, client: Client, session_id: str, **cursor: Any) -> None:
         self.client = client
+        self.session_id = session_id
         self.events: list[Event] = []
         self.broke = False
         self._thread = threading.Thread(target=self._read, args=[client, session_id, cursor])
