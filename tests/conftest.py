@@ -25,7 +25,6 @@ FOLDERS = [
     "drives",
     "cases",
     "faults",
-    "storm",
     "model",
 ]
 

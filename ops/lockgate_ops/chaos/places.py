@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -41,6 +42,7 @@ class History:
     """What has become of the processes of a cluster.
 
     odd_ends  those of which nobody knows why
+    diary     a file of all that happened to them, by the clock of their logs
     by_own    how many ended their own process, as a poisonous tool does
     """
 
@@ -48,6 +50,13 @@ class History:
     by_own: int = 0
     frozen: list[Frozen] = field(default_factory=list)
     odd_ends: list[str] = field(default_factory=list)
+    diary: Path | None = None
+
+    def note(self, what: str) -> None:
+        """Write into the diary, if one is kept, what happens now."""
+        if self.diary is not None:
+            with self.diary.open("a") as diary:
+                diary.write(f"{datetime.now(UTC).isoformat()} {what}\n")
 
 
 class Place:
@@ -76,12 +85,14 @@ class Place:
             self._history.started += 1
             try:
                 self.said = await asyncio.to_thread(child.ready)
-            except Refused:
+            except Refused as refused:
                 # The database is away: as a supervisor does, it is started again.
+                self._history.note(f"{self._log.stem} is not ready: {refused}")
                 await asyncio.sleep(AGAIN_S)
                 continue
             self.is_up = True
             self._is_whole_again()
+            self._history.note(f"{self._log.stem} is {self.said}")
             while child.process.poll() is None and not over.is_set():
                 await asyncio.sleep(LOOK_EVERY_S)
             if not over.is_set():
@@ -107,6 +118,7 @@ class Place:
             start_new_session=True,
         )
         self._history.frozen.append(frozen)
+        self._history.note(f"{self._log.stem} is frozen")
         self.is_frozen = True
         self._is_disturbed()
         try:
@@ -115,6 +127,7 @@ class Place:
             frozen.until = time.time()
             freezer.communicate()
             self.is_frozen = False
+            self._history.note(f"{self._log.stem} is thawed")
             if self.is_up:
                 self._is_whole_again()
 
@@ -142,6 +155,7 @@ class Place:
         self._child.process.send_signal(number)
 
     def _ended(self, code: int) -> None:
+        self._history.note(f"{self._log.stem} has ended with {code}")
         if not self._is_told:
             self._is_disturbed()
             if code == KILLED and self.role == "worker":

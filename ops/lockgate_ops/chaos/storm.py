@@ -67,11 +67,14 @@ class Storm:
     async def run(self) -> None:
         """Let the storm pass, and then wait until all is quiet."""
         line = Line(self.postgres.url)
+        self.history.diary = self.folder / "storm.log"
         gone, over, closing = asyncio.Event(), asyncio.Event(), asyncio.Event()
         with Children() as children:
             async with line.open(), asyncio.TaskGroup() as keeping:
                 places = self._places(children, line)
-                self.troubles = Troubles(self.forecast, self.postgres, line, places)
+                self.troubles = Troubles(
+                    self.forecast, self.postgres, line, places, gone, self.history
+                )
                 for place in places:
                     keeping.create_task(place.keep(closing))
                 keeping.create_task(consume(self.postgres.url, closing))
@@ -147,7 +150,7 @@ class Storm:
     async def _passed(self, troubles: Troubles, gone: asyncio.Event) -> None:
         """Let the storm rage for its time, and say every few seconds how it goes."""
         until = time.monotonic() + self.forecast.seconds
-        raging = asyncio.create_task(troubles.storm(gone))
+        raging = asyncio.create_task(troubles.storm())
         while (left_s := until - time.monotonic()) > 0:
             await asyncio.sleep(min(left_s, TELL_EVERY_S))
             broken = ", ".join(f"{kind} {n}" for kind, n in sorted(troubles.count.items()))

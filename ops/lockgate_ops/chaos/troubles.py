@@ -16,11 +16,12 @@ from uuid import UUID
 import psycopg
 
 from lockgate_ops.chaos.forecast import Forecast
-from lockgate_ops.chaos.places import Place
+from lockgate_ops.chaos.places import History, Place
 from lockgate_ops.chaos.proxy import Line
 from lockgate_ops.embedded import EmbeddedPostgres
 
 BACK_WITHIN_S = 30.0
+AGAIN_S = 0.05
 BACKENDS = """
 select pid from pg_stat_activity
  where datname = current_database() and backend_type = 'client backend'
@@ -62,19 +63,21 @@ class Troubles:
     postgres: EmbeddedPostgres
     line: Line
     places: list[Place]
+    over: asyncio.Event
+    history: History
     count: Counter[str] = field(default_factory=Counter)
     bereaved: list[Bereaved] = field(default_factory=list)
     restarting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def storm(self, over: asyncio.Event) -> None:
+    async def storm(self) -> None:
         """Break until it is over, and then until all that was frozen or cut is whole again."""
         rng = random.Random(f"{self.forecast.seed} troubles")
         kinds = self._dealt(rng)
         async with asyncio.TaskGroup() as under_way:
-            while not over.is_set():
+            while not self.over.is_set():
                 try:
                     async with asyncio.timeout(rng.uniform(*self.forecast.calm_s)):
-                        await over.wait()
+                        await self.over.wait()
                 except TimeoutError:
                     under_way.create_task(self._break(next(kinds), rng))
 
@@ -107,19 +110,25 @@ class Troubles:
             "slow line": lambda: self._slow(rng),
             "line that swallows": lambda: self._swallow(rng),
         }
+        self.history.note(kind)
         if await acts[kind]():
             self.count[kind] += 1
 
-    def _place(self, role: str | None, rng: random.Random) -> Place | None:
-        up = [
-            place
-            for place in self.places
-            if place.is_up and not place.is_frozen and role in (None, place.role)
-        ]
-        return rng.choice(up) if up else None
+    async def _place(self, role: str | None, rng: random.Random) -> Place | None:
+        """Choose a process; where none is there just now, wait for one while the storm lasts."""
+        while not self.over.is_set():
+            up = [
+                place
+                for place in self.places
+                if place.is_up and not place.is_frozen and role in (None, place.role)
+            ]
+            if up:
+                return rng.choice(up)
+            await asyncio.sleep(AGAIN_S)
+        return None
 
     async def _kill(self, role: str, rng: random.Random) -> bool:
-        place = self._place(role, rng)
+        place = await self._place(role, rng)
         if place is None:
             return False
         at, worker_id = time.time(), place.said
@@ -130,13 +139,13 @@ class Troubles:
         return True
 
     async def _redeploy(self, role: str, rng: random.Random) -> bool:
-        place = self._place(role, rng)
+        place = await self._place(role, rng)
         if place is not None:
             place.redeploy()
         return place is not None
 
     async def _freeze(self, leases: float, rng: random.Random) -> bool:
-        place = self._place(None, rng)
+        place = await self._place(None, rng)
         if place is None:
             return False
         with place.frozen():
@@ -188,4 +197,4 @@ class Troubles:
             except psycopg.OperationalError:
                 if time.monotonic() > deadline:
                     raise
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(AGAIN_S)
