@@ -43,6 +43,7 @@ class History:
 
     odd_ends  those of which nobody knows why
     diary     a file of all that happened to them, by the clock of their logs
+    longest_alone_s  for how long no worker was there, at most
     by_own    how many ended their own process, as a poisonous tool does
     """
 
@@ -51,6 +52,24 @@ class History:
     frozen: list[Frozen] = field(default_factory=list)
     odd_ends: list[str] = field(default_factory=list)
     diary: Path | None = None
+    longest_alone_s: float = 0.0
+    workers: int = 0
+    alone_since: float = float("inf")
+
+    def comes(self, role: Role) -> None:
+        """Note that a process is ready to work."""
+        if role == "worker":
+            if self.workers == 0:
+                alone_s = time.monotonic() - self.alone_since
+                self.longest_alone_s = max(self.longest_alone_s, alone_s)
+            self.workers += 1
+
+    def goes(self, role: Role) -> None:
+        """Note that a process is there no more, or is leaving."""
+        if role == "worker":
+            self.workers -= 1
+            if self.workers == 0:
+                self.alone_since = time.monotonic()
 
     def note(self, what: str) -> None:
         """Write into the diary, if one is kept, what happens now."""
@@ -93,6 +112,7 @@ class Place:
             self.is_up = True
             self._is_whole_again()
             self._history.note(f"{self._log.stem} is {self.said}")
+            self._history.comes(self.role)
             while child.process.poll() is None and not over.is_set():
                 await asyncio.sleep(LOOK_EVERY_S)
             if not over.is_set():
@@ -151,12 +171,14 @@ class Place:
         assert self._child is not None
         self._is_told = True
         self.is_up = False
+        self._history.goes(self.role)
         self._is_disturbed()
         self._child.process.send_signal(number)
 
     def _ended(self, code: int) -> None:
         self._history.note(f"{self._log.stem} has ended with {code}")
         if not self._is_told:
+            self._history.goes(self.role)
             self._is_disturbed()
             if code == KILLED and self.role == "worker":
                 self._history.by_own += 1

@@ -33,6 +33,7 @@ def figures(
         "longest time from a kill to the next claim, s": longest_wait_s(
             troubles.bereaved, facts.claims
         ),
+        "longest time without any worker, s": round(storm.history.longest_alone_s, 1),
         "model calls": len(facts.model_calls),
         "bodies": len(facts.bodies),
         "bodies begun a second time": len(facts.bodies)

@@ -6,7 +6,7 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +41,7 @@ READY_WITHIN_S = 90.0
 QUIET_WITHIN_S = 120.0
 LOOK_EVERY_S = 0.2
 DRAIN_S = "1.0"
+POISON_PAUSE_S = 20.0  # each tale ends some workers, and a machine starts only so many
 LATE = 8  # of so many sessions one leaves its answer until the storm has passed
 BUSY = """
 select (select count(*) from lockgate_store.runs where status = 'running')
@@ -134,8 +135,8 @@ class Storm:
                     reader = Reader(session_id, servers, rng, reading)
                     self.readers.append(reader)
                     teller = Teller(session_id, way, reader, rng, self.ledger, self.sent)
-                    tales = _tales(number, session_id)
-                    telling.create_task(teller.tell(tales, gone, over, self._pause_s()))
+                    tales, pause_s = self._tales(number, session_id)
+                    telling.create_task(teller.tell(tales, gone, over, pause_s))
                 for session_id in self.forecast.contested:
                     rng = random.Random(f"{self.forecast.seed} {session_id}")
                     reader = Reader(session_id, servers, rng, reading, may_be_early=True)
@@ -144,8 +145,14 @@ class Storm:
                 telling.create_task(askers.ask(gone))
                 yield
 
-    def _pause_s(self) -> float:
-        return len(self.forecast.told) / self.forecast.runs_in_s
+    def _tales(self, number: int, session_id: str) -> tuple[Mapping[str, int], float]:
+        """Return the tales of a session, and how long its client pauses between two."""
+        if session_id == POISON_MODEL:
+            return POISON_MODEL_TALES, POISON_PAUSE_S
+        if session_id == POISON_TOOL:
+            return POISON_TOOL_TALES, POISON_PAUSE_S
+        pause_s = len(self.forecast.told) / self.forecast.runs_in_s
+        return LATE_TALES if number % LATE == 0 else TALES, pause_s
 
     async def _passed(self, troubles: Troubles, gone: asyncio.Event) -> None:
         """Let the storm rage for its time, and say every few seconds how it goes."""
@@ -179,11 +186,3 @@ class Storm:
                     self.wrong.append(f"not quiet within {QUIET_WITHIN_S} s: {busy} are under way")
                     return
                 await asyncio.sleep(LOOK_EVERY_S)
-
-
-def _tales(number: int, session_id: str) -> dict[str, int]:
-    if session_id == POISON_MODEL:
-        return {**POISON_MODEL_TALES}
-    if session_id == POISON_TOOL:
-        return {**POISON_TOOL_TALES}
-    return {**(LATE_TALES if number % LATE == 0 else TALES)}
