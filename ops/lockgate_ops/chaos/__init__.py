@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -26,7 +25,7 @@ from lockgate_ops.chaos.report import MOST, figures, lines
 from lockgate_ops.chaos.storm import Storm
 from lockgate_ops.chaos.watch import Watch, watched
 from lockgate_ops.embedded import EmbeddedPostgres, temporary_postgres
-from lockgate_ops.exits import announce
+from lockgate_ops.exits import announce, complain
 from lockgate_ops.install import install
 from lockgate_ops.invariants import violations
 
@@ -51,8 +50,12 @@ def chaos(forecast: Forecast, *, as_json: bool = False) -> int:
             connection.execute(files(__package__).joinpath("schema.sql").read_bytes())
             connection.execute("select lockgate.claim_settlements('chaos')")
         storm = Storm(forecast, postgres, folder, say)
-        with watched(postgres.url) as watches:
-            raged(storm)
+        try:
+            with watched(postgres.url) as watches:
+                raged(storm)
+        except BaseException:
+            complain(f"the storm was cut short; seed {forecast.seed}; the logs are in {folder}")
+            raise
         facts, wrong = judged(storm, watches)
         keep_log(postgres, folder)
     assert storm.troubles is not None
@@ -67,7 +70,7 @@ def chaos(forecast: Forecast, *, as_json: bool = False) -> int:
         return 0
     for what in wrong[:MOST]:
         say(f"WRONG  {what}")
-    sys.stderr.write(f"{len(wrong)} wrong; seed {forecast.seed}; the logs are in {folder}\n")
+    complain(f"{len(wrong)} wrong; seed {forecast.seed}; the logs are in {folder}")
     return 1
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lockgate_ops.chaos.facts import Begun, Facts, Run
 from lockgate_ops.chaos.forecast import POISON_MODEL
@@ -20,7 +20,7 @@ EXHAUSTED = "framework_auto_resume_exhausted"
 
 
 def all_of_them(
-    facts: Facts, frozen: Iterable[Frozen], stops: Mapping[str, set[str]]
+    facts: Facts, frozen: Sequence[Frozen], stops: Mapping[str, set[str]]
 ) -> Iterator[str]:
     """Say everything that is wrong with what is stored.
 
@@ -33,7 +33,7 @@ def all_of_them(
     yield from not_told(facts)
 
 
-def begun_again(begun: Iterable[Begun], frozen: Iterable[Frozen]) -> Iterator[str]:
+def begun_again(begun: Iterable[Begun], frozen: Sequence[Frozen]) -> Iterator[str]:
     """Say what was begun after its result, or its reply, had been committed."""
     for each in begun:
         # Noting may take long, so a commit alone by then says nothing: it must be the older one.
@@ -45,7 +45,7 @@ def begun_again(begun: Iterable[Begun], frozen: Iterable[Frozen]) -> Iterator[st
             )
 
 
-def was_frozen(each: Begun, frozen: Iterable[Frozen]) -> bool:
+def was_frozen(each: Begun, frozen: Sequence[Frozen]) -> bool:
     """Say whether its process had just been thawed.
 
     A process that stands still between its last look at the clock and the first line of a body

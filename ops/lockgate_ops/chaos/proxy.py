@@ -7,7 +7,6 @@ what is left of it would be no protocol.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
@@ -33,11 +32,6 @@ class Line:
         """The database's URL that leads through here."""
         credentials, _, _ = self._parts.netloc.rpartition("@")
         return self._parts._replace(netloc=f"{credentials}@127.0.0.1:{self._port}").geturl()
-
-    @property
-    def links(self) -> int:
-        """How many connections it carries."""
-        return len(self._links)
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -114,5 +108,4 @@ async def _cancelled(links: set[asyncio.Task[None]]) -> None:
     gone = [*links]
     for link in gone:
         link.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await asyncio.gather(*gone, return_exceptions=True)
+    await asyncio.gather(*gone, return_exceptions=True)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lockgate_ops.chaos.facts import Claim, Facts
-from lockgate_ops.chaos.ledger import Ledger
 from lockgate_ops.chaos.storm import Storm
 from lockgate_ops.chaos.troubles import Bereaved, Troubles
 from lockgate_ops.chaos.watch import Watch
@@ -72,11 +71,6 @@ def lines(told: Mapping[str, Any]) -> list[str]:
         else:
             written.append(f"  {title}: {value}")
     return written
-
-
-def entries_of(ledger: Ledger) -> set[str]:
-    """Return the labels that entries were answered with."""
-    return {entry.partition(": ")[2] for entry in ledger.count}
 
 
 def _sorted(count: Counter[str]) -> dict[str, int]:

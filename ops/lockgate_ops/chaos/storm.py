@@ -170,9 +170,12 @@ class Storm:
 
     async def _all_up(self, places: list[Place]) -> None:
         """Wait until a process is ready at each place."""
-        async with asyncio.timeout(READY_WITHIN_S):
-            while not all(place.is_up for place in places):
-                await asyncio.sleep(LOOK_EVERY_S)
+        deadline = time.monotonic() + READY_WITHIN_S
+        while not all(place.is_up for place in places):
+            if time.monotonic() > deadline:
+                self.wrong.append(f"not every process is ready within {READY_WITHIN_S} s")
+                return
+            await asyncio.sleep(LOOK_EVERY_S)
 
     async def _quiet(self) -> None:
         """Wait until nothing executes, and everybody is told of all that has settled."""
