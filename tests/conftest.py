@@ -26,7 +26,6 @@ FOLDERS = [
     "drives",
     "cases",
     "faults",
-    "storm",
     "model",
 ]
 

@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import IO, Self
 
 from lockgate_ops.refusals import FAILED, Refused
@@ -27,11 +28,18 @@ ENDED_S = 10.0  # beyond the drain it was given
 class Child:
     """One `lockgate` process."""
 
-    def __init__(self, words: list[str], **settings: str) -> None:
-        """words     as on the command line; settings  by their names, for its environment"""
+    def __init__(self, words: list[str], log: Path | None = None, /, **settings: str) -> None:
+        """Start it.
+
+        words     as on the command line
+        log       what it says on stderr is added there; None keeps it in no folder
+        settings  by their names, for its environment
+        """
         self._name = words[0]
-        # Without a name in any folder, so that nothing is left of it.
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - close() does.
+        # Without a name in any folder, so that nothing is left of it; close() closes either.
+        self._errors: IO[bytes] = (
+            tempfile.TemporaryFile() if log is None else log.open("a+b")  # noqa: SIM115
+        )
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "lockgate_ops", *words, "--exit-with-parent"],
@@ -96,9 +104,9 @@ class Children:
     def __exit__(self, *_exc: object) -> None:
         self.stop(self._all)
 
-    def start(self, words: list[str], **settings: str) -> Child:
+    def start(self, words: list[str], log: Path | None = None, /, **settings: str) -> Child:
         """Start a child that ends with us."""
-        child = Child(words, **settings)
+        child = Child(words, log, **settings)
         self._all.append(child)
         return child
 

@@ -224,6 +224,26 @@ def bench(
     raise typer.Exit(run(quick, as_json, database_url=settings.database_url))
 
 
+@app.command()
+def chaos(
+    seconds: Annotated[float, typer.Option(min=1, help="How long the storm lasts.")] = 60.0,
+    seed: Annotated[int | None, typer.Option(help="Of a storm that found something.")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=64)] = 4,
+    servers: Annotated[int, typer.Option(min=1, max=64)] = 2,
+    sessions: Annotated[int, typer.Option(min=8, max=10_000)] = 40,
+    as_json: AsJson = False,
+) -> None:
+    """Kill, freeze and cut off a cluster of its own at random, and look for what was lost."""
+    import random
+
+    from lockgate_ops.chaos import Forecast
+    from lockgate_ops.chaos import chaos as run
+
+    dealt = random.randrange(10**6) if seed is None else seed
+    forecast = Forecast(seconds, dealt, workers, servers, sessions)
+    raise typer.Exit(run(forecast, as_json=as_json))
+
+
 def main() -> None:
     """Run the command that was asked for, and end this process with its exit code."""
     try:

@@ -19,7 +19,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from lockgate_ops.binaries import (
     EmbeddedPostgresError,
@@ -117,6 +117,11 @@ class EmbeddedPostgres:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+    def restart(self, mode: Literal["fast", "immediate"]) -> None:
+        """Stop the server, in order or as a crash does, and start it again at the same address."""
+        self._run(self._program("pg_ctl", "-D", self.data, "-m", mode, "-w", "stop"))
+        self._start_server()
 
     def forget(self) -> None:
         """Give the server up in a forked child, or the child would keep it alive."""

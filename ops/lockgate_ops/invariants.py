@@ -60,6 +60,26 @@ def search_path_of(dbos_schema: str) -> str:
     return f'pg_catalog, "{quoted}", pg_temp'
 
 
+def violations(connection: psycopg.Connection[Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return each broken sentence with a row that breaks it, all of one look."""
+    before = connection.execute("show search_path").fetchone()
+    assert before is not None
+    set_path = "select set_config('search_path', %s, false)"
+    connection.execute(set_path, [search_path_of("dbos")])
+    broken = connection.execute(_all_of_them()).fetchall()
+    connection.execute(set_path, before)
+    return [(sentence, row) for sentence, row in broken]
+
+
+@cache
+def _all_of_them() -> bytes:
+    parts = []
+    for sentence, query in invariants().items():
+        quoted = sentence.replace("'", "''")
+        parts.append(f"select '{quoted}' as sentence, to_jsonb(broken) from ({query}) broken")
+    return "\nunion all\n".join(parts).encode()
+
+
 def ask(settings: Settings, *, timeout_s: float = 0.0, as_json: bool = False) -> int:
     """Print how each sentence stands; returns 1 unless every one holds.
 

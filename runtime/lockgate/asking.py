@@ -27,7 +27,10 @@ async def ask(
     """Make one model call; a stop that cuts it off ends the run with what was said.
 
     forced  only what ends the run is offered, and one of it is to be called
+    Errors  RunSuperseded, asking nobody: this worker's own promise was late, and the run is lost
     """
+    if not await scope.around.may_begin():
+        await scope.writer.check()
     prompt = ready.agent.system_prompt
     offered = [*ready.tools.values()]
     if forced:

@@ -33,6 +33,12 @@ from lockgate.worker_outcomes import ClaimRunOutcome, RequeueRunOutcome
 
 AT_ONCE = 8  # attempts that a leaving worker hands over side by side: it has little time for it
 
+# A run that ends its worker takes along whatever else is driven there. So what has been lost so
+# often without progress is begun while no other such run begins, or one run that is poison would
+# spend the budget of all that came back with it. After so long alone it was not the poison.
+ALONE_AFTER = 2  # lost attempts; the budget, and the bodies of a call, allow for more
+ALONE_S = 5.0
+
 log = structlog.get_logger(__name__)
 
 HAND_OVER_EVERY_S = 0.5  # besides what each call waits by itself
@@ -59,6 +65,7 @@ class Driver:
     kick      starts what waits in the queue, once a slot is free
     draining  set once this worker takes no more; leaving, once it finishes nothing either
     active    the attempts under way, by drive_id; it decides nothing
+    alone     held by a run that was lost again and again, while it begins
     """
 
     around: Surroundings
@@ -70,11 +77,29 @@ class Driver:
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     leaving: asyncio.Event = field(default_factory=asyncio.Event)
     active: dict[UUID, Active] = field(default_factory=dict)
+    alone: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def drive(
-        self, tenant_id: str, session_id: str, run_id: UUID, drive_id: UUID
+        self,
+        tenant_id: str,
+        session_id: str,
+        run_id: UUID,
+        drive_id: UUID,
+        lost_attempts: int = 0,
     ) -> dict[str, Any]:
         """Drive a run for one attempt, and say how the attempt went."""
+        if lost_attempts < ALONE_AFTER:
+            return await self._drive(tenant_id, session_id, run_id, drive_id)
+        await self.alone.acquire()  # before the claim: who waits here has nothing to lose
+        release = _Release(self.alone)
+        try:
+            return await self._drive(tenant_id, session_id, run_id, drive_id)
+        finally:
+            release()
+
+    async def _drive(
+        self, tenant_id: str, session_id: str, run_id: UUID, drive_id: UUID
+    ) -> dict[str, Any]:
         run: dict[str, Any] = {"tenant_id": tenant_id, "session_id": session_id, "run_id": run_id}
         if len(self.active) + 1 >= self.slots:
             self.kick()  # a full worker has left others waiting, and the poll is slow
@@ -204,6 +229,21 @@ class Driver:
         return {"outcome": str(answer.outcome)}
 
 
+class _Release:
+    """Lets go of a lock, once: when it is called, or after ALONE_S."""
+
+    def __init__(self, lock: asyncio.Lock) -> None:
+        self._lock = lock
+        self._late = asyncio.get_running_loop().call_later(ALONE_S, self)
+        self._is_held = True
+
+    def __call__(self) -> None:
+        self._late.cancel()
+        if self._is_held:
+            self._is_held = False
+            self._lock.release()
+
+
 _driver: Driver | None = None
 
 
@@ -214,8 +254,10 @@ def use(driver: Driver | None) -> None:
 
 
 @DBOS.workflow(name="drive_run", max_recovery_attempts=None)
-async def drive_run(tenant_id: str, session_id: str, run_id: str, drive_id: str) -> dict[str, Any]:
+async def drive_run(
+    tenant_id: str, session_id: str, run_id: str, drive_id: str, lost_attempts: int = 0
+) -> dict[str, Any]:
     """Drive one attempt; what the queue calls."""
     if _driver is None:
         raise RuntimeError("no worker is running in this process")
-    return await _driver.drive(tenant_id, session_id, UUID(run_id), UUID(drive_id))
+    return await _driver.drive(tenant_id, session_id, UUID(run_id), UUID(drive_id), lost_attempts)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import psycopg
 import pytest
@@ -110,6 +110,23 @@ def test_data_and_port_outlive_a_stop_and_a_second_start_answers_the_url(made: P
     server.stop()
     with EmbeddedPostgres(made) as another:
         assert _one(another.url, "select answer from kept") == 42
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_a_restart_keeps_the_address_and_what_was_committed(
+    made: Path, mode: Literal["fast", "immediate"]
+) -> None:
+    with EmbeddedPostgres(made) as server:
+        url = server.url
+        with psycopg.connect(url, autocommit=True) as conn:
+            conn.execute(f"create table kept_{mode} ()".encode())
+            server.restart(mode)
+            with pytest.raises(psycopg.OperationalError):
+                conn.execute("select 1")
+
+        assert server.url == url
+        with psycopg.connect(url) as conn:
+            assert conn.execute(f"select from kept_{mode}".encode()).fetchall() == []
 
 
 def test_data_of_another_major_is_refused_with_both_versions(made: Path) -> None:

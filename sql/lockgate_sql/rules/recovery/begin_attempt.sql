@@ -9,6 +9,7 @@ as $$
 declare
   v_now timestamptz := lockgate.now();
   v_next_at timestamptz;
+  v_lost integer;
   v_run lockgate_store.runs;
 begin
   update lockgate_store.recoveries c
@@ -17,7 +18,7 @@ begin
     from lockgate.last_sign_of_life(p_run, p_finding, v_now) e
    where c.tenant_id = p_run.tenant_id and c.session_id = p_run.session_id
      and c.run_id = p_run.run_id
-  returning c.next_at into v_next_at;
+  returning c.next_at, c.attempts into v_next_at, v_lost;
   v_next_at := coalesce(v_next_at, v_now);
   update lockgate_store.runs r
      set owner_id = null,
@@ -35,7 +36,7 @@ begin
   perform lockgate.enqueue_drive(
     p_tenant_id => v_run.tenant_id, p_session_id => v_run.session_id,
     p_run_id => v_run.run_id, p_drive_id => v_run.drive_id,
-    p_not_before => nullif(v_next_at, v_now));
+    p_not_before => nullif(v_next_at, v_now), p_lost_attempts => coalesce(v_lost, 0));
   return row('requeued', 'running', v_run.attempt, v_next_at)::lockgate.requeue_run_result;
 end;
 $$;

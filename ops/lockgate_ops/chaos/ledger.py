@@ -1,16 +1,24 @@
 """What the clients were told, and whether the rows say the same when all is over."""
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.storm.ways import ACCEPTED, DONE_BEFORE, REFUSED, UNKNOWN, Answer
-from tests.storm.wishes import Wish, goes_back
-from tests.support.door import Door
+import psycopg
+
+from lockgate_ops.chaos.ways import ACCEPTED, DONE_BEFORE, REFUSED, UNKNOWN, Answer
+from lockgate_ops.chaos.wishes import Wish, goes_back
+
+RUNS = "select session_id, run_id::text, request_key, turn from lockgate_store.runs"
+INPUTS = """
+select substring(m.content::text from 't-[0-9a-f]{32}'), m.run_id::text
+  from lockgate_store.messages m where m.role = 'user'"""
 
 
-@dataclass
+@dataclass(slots=True)
 class Told:
     """All that was said to one wish, whoever asked and however often."""
 
@@ -24,6 +32,7 @@ class Told:
 
     @property
     def is_unknown(self) -> bool:
+        """Whether nobody knows what became of one of its requests."""
         return any(answer.label in UNKNOWN for answer in self.answers)
 
 
@@ -45,9 +54,8 @@ class Ledger:
             self.raw.append(f"{way} {wish.verb}: {answer}")
         self._told.setdefault(id(wish), Told(wish)).answers.append(answer)
 
-    def disagreements(self, db: Door) -> Iterator[str]:
+    def disagreements(self, rows: Rows) -> Iterator[str]:
         """Say where a client was told something that the rows do not say."""
-        rows = Rows(db)
         rewound = self._rewound(rows)
         for told in self._told.values():
             for what in rows.against(told, rewound):
@@ -64,7 +72,7 @@ class Ledger:
         """Return how many different runs the clients were told of."""
         return len(set().union(*(told.runs for told in self._told.values())))
 
-    def _rewound(self, rows: "Rows") -> dict[str, int]:
+    def _rewound(self, rows: Rows) -> dict[str, int]:
         """Return, by session, the last turn that took a history back to a checkpoint."""
         last: dict[str, int] = {}
         for told in self._told.values():
@@ -76,29 +84,40 @@ class Ledger:
         return last
 
 
+@dataclass(slots=True)
 class Rows:
-    """What is stored, as far as it can be held against a ledger."""
+    """What is stored, as far as it can be held against a ledger.
 
-    def __init__(self, db: Door) -> None:
-        runs = db.rows(
-            "select session_id, run_id::text, request_key, turn from lockgate_store.runs"
-        )
-        self.turns: dict[str, int] = {row.run_id: row.turn for row in runs}
-        self._sessions = {row.run_id: row.session_id for row in runs}
-        self._by_key: dict[tuple[str, str], str] = {
-            (row.session_id, row.request_key): row.run_id for row in runs if row.request_key
-        }
-        self.inputs: dict[str, list[str]] = defaultdict(list)
-        for row in db.rows(
-            "select substring(m.content::text from 't-[0-9a-f]{32}') as token, m.run_id::text"
-            "  from lockgate_store.messages m where m.role = 'user'"
-        ):
-            self.inputs[row.token].append(row.run_id)
+    turns     of each run
+    sessions  of each run
+    by_key    the run that a session's key names
+    inputs    the runs with which an input is stored, once for each time, by its token
+    """
+
+    turns: dict[str, int] = field(default_factory=dict)
+    sessions: dict[str, str] = field(default_factory=dict)
+    by_key: dict[tuple[str, str], str] = field(default_factory=dict)
+    inputs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    @classmethod
+    def read(cls, connection: psycopg.Connection[Any]) -> Rows:
+        """Read them, all of one look."""
+        found = cls()
+        with connection.transaction():
+            connection.execute("set transaction isolation level repeatable read")
+            for session_id, run_id, key, turn in connection.execute(RUNS.encode()):
+                found.turns[run_id] = turn
+                found.sessions[run_id] = session_id
+                if key is not None:
+                    found.by_key[session_id, key] = run_id
+            for token, run_id in connection.execute(INPUTS.encode()):
+                found.inputs[token].append(run_id)
+        return found
 
     def holders(self, wish: Wish) -> set[str]:
         """Return the run that a wish's key or run id names, if there is one."""
         if wish.key is not None:
-            found = self._by_key.get((wish.session_id, wish.key))
+            found = self.by_key.get((wish.session_id, wish.key))
             return set() if found is None else {found}
         return {str(wish.run_id)} & self.turns.keys()
 
@@ -108,7 +127,7 @@ class Rows:
         if len(runs) > 1:
             yield f"it was told of {runs}"
         for run_id in runs:
-            if self._sessions.get(run_id) != wish.session_id:
+            if self.sessions.get(run_id) != wish.session_id:
                 yield f"there is no run {run_id}"
             elif wish.may_repeat and self.holders(wish) != runs:
                 yield f"its name is of {self.holders(wish)}"
@@ -125,14 +144,3 @@ class Rows:
             was_taken_back = not stored and self.turns.get(run_id, 0) < rewound_at
             if stored != [run_id] and not was_taken_back:
                 yield f"its input is stored with {stored}"
-
-
-def summary(parts: dict[str, Any]) -> str:
-    """Write the figures of a storm, one a line."""
-    lines = []
-    for title, value in parts.items():
-        if isinstance(value, Counter):
-            lines += [f"  {title}:", *(f"    {n:6} {what}" for what, n in sorted(value.items()))]
-        else:
-            lines.append(f"  {title}: {value}")
-    return "\n".join(lines)

@@ -3,19 +3,23 @@
 Every input has a token of its own, so that it can be found again wherever it was stored.
 """
 
+from __future__ import annotations
+
+import json
 import random
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
 
-from tests.storm.forecast import Forecast
-from tests.support.scene import call, script
+from lockgate.models.scripted import PREFIX
+from lockgate_ops.chaos.forecast import Forecast
 
 VERBS = ("start", "resume", "retry")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Wish:
     """One request; the same wish again is the same request.
 
@@ -33,7 +37,23 @@ class Wish:
 
     @property
     def may_repeat(self) -> bool:
+        """Whether it can be sent again as the same request."""
         return self.key is not None or self.run_id is not None
+
+
+def script(*turns: Mapping[str, Any]) -> str:
+    """Write a message that the scripted model plays."""
+    return f"{PREFIX} {json.dumps(turns)}"
+
+
+def call(tool: str, **args: Any) -> dict[str, Any]:
+    """Return a script's call of a tool."""
+    return {"tool": tool, "args": args}
+
+
+def new_token() -> str:
+    """Return what is found again wherever an input is stored."""
+    return f"t-{uuid4().hex}"
 
 
 def scripts(token: str, rng: random.Random) -> str:
@@ -42,13 +62,14 @@ def scripts(token: str, rng: random.Random) -> str:
     if kind < 0.4:
         return script({"say": f"Hello {token}."})
     if kind < 0.65:
-        return script({"calls": [call("add", a=1, b=2)]}, {"say": f"Three {token}."})
+        noted = call("note", text="noted", seconds=0.05)
+        return script({"calls": [noted]}, {"say": f"Noted {token}."})
     if kind < 0.8:
         return script({"say": f"@pace:0.1 It takes its time {token}."})
     return script({"fail": {"code": "model_failed", "retryable": False, "message": token}})
 
 
-@dataclass
+@dataclass(slots=True)
 class Wisher:
     """Thinks of wishes for one client; some are those that somebody had before.
 
@@ -74,8 +95,8 @@ class Wisher:
         return wish
 
     def _new(self, verb: str) -> Wish:
-        session_id = self.forecast.session(self.rng.randrange(self.forecast.sessions))
-        token = f"t-{uuid4().hex}"
+        session_id = self.rng.choice(self.forecast.contested)
+        token = new_token()
         given, brings = getattr(self, f"_{verb}")(session_id, scripts(token, self.rng))
         # What goes back is always named, so that it can be told afterwards what it took away.
         is_keyed = self.rng.random() < 0.6 or (self.over_http and goes_back(given))
@@ -90,7 +111,7 @@ class Wisher:
         )
 
     def _conflicting(self, other: Wish) -> Wish:
-        token = f"t-{uuid4().hex}"
+        token = new_token()
         given, _ = self._start(other.session_id, scripts(token, self.rng))
         return Wish(other.session_id, "start", given, token, key=other.key)
 

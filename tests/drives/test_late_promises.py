@@ -1,0 +1,81 @@
+"""A worker whose own promise was late asks first whether its attempt stands, and then begins."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from lockgate.attempt import Attempt
+from lockgate.errors import RunSuperseded
+from lockgate.rules import steps
+from lockgate.scope import Surroundings
+from tests.support.scene import Scene, call
+
+TURNS = ({"calls": [call("add", a=1, b=2)]}, {"say": "Three."})
+BEGINNINGS = ["model 1", "tool", "model 2"]
+
+
+def late_at(
+    scene: Scene, run_id: Any, beginning: int, *, is_lost: bool
+) -> Callable[[], Awaitable[bool]]:
+    """Make a promise that is late at one beginning; by then the run may have been taken over."""
+    asked = 0
+
+    async def may_begin() -> bool:
+        nonlocal asked
+        asked += 1
+        if asked == beginning and is_lost:
+            scene.door.requeue(run_id, "raised")
+        return asked != beginning
+
+    return may_begin
+
+
+def attempt_of(scene: Scene, beginning: int, *, is_lost: bool) -> Attempt:
+    """Claim a run in this process, for an attempt whose promise is late at one beginning."""
+    scene.door.beat()
+    run_id = scene.start("s1", *TURNS).run_id
+    address: dict[str, Any] = {"session_id": "s1", "run_id": run_id}
+    drive_id = scene.door.run(run_id).drive_id
+    claimed = scene.own.database.call_once(
+        steps.claim_run, drive_id=drive_id, worker_id="worker-1", **address
+    )
+    around = Surroundings(
+        host=scene.own.host,
+        database=scene.own.database,
+        may_begin=late_at(scene, run_id, beginning, is_lost=is_lost),
+        tell=lambda *_: None,
+        hurry=lambda: None,
+        background=set(),
+    )
+
+    async def made() -> Attempt:
+        return Attempt(around, "", claim=await claimed, **address)
+
+    return scene.run(made())
+
+
+def begun(scene: Scene) -> list[str]:
+    names = (
+        f"model {note['step']}" if note["what"] == "model" else note["what"]
+        for note in scene.stage.lines()
+    )
+    return [name for name in names if name in BEGINNINGS]
+
+
+@pytest.mark.parametrize("beginning", [1, 2, 3])
+def test_a_lost_attempt_begins_no_model_call_and_no_body(scene: Scene, beginning: int) -> None:
+    attempt = attempt_of(scene, beginning, is_lost=True)
+    with pytest.raises(RunSuperseded):
+        scene.run(attempt.run())
+    scene.run(attempt.writer.close())
+
+    assert begun(scene) == BEGINNINGS[: beginning - 1]
+
+
+def test_an_attempt_that_still_stands_goes_on(scene: Scene) -> None:
+    attempt = attempt_of(scene, 1, is_lost=False)
+
+    assert scene.run(attempt.run()).output == "Three."
+    assert begun(scene) == BEGINNINGS
+    scene.run(attempt.writer.close())
