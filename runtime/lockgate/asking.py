@@ -29,8 +29,6 @@ async def ask(
     forced  only what ends the run is offered, and one of it is to be called
     Errors  RunSuperseded, asking nobody: this worker's own promise was late, and the run is lost
     """
-    if not await scope.around.may_begin():
-        await scope.writer.check()
     prompt = ready.agent.system_prompt
     offered = [*ready.tools.values()]
     if forced:

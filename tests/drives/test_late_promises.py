@@ -1,6 +1,6 @@
 """A worker whose own promise was late asks first whether its attempt stands, and then begins."""
 
-from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,20 +15,21 @@ TURNS = ({"calls": [call("add", a=1, b=2)]}, {"say": "Three."})
 BEGINNINGS = ["model 1", "tool", "model 2"]
 
 
-def late_at(
-    scene: Scene, run_id: Any, beginning: int, *, is_lost: bool
-) -> Callable[[], Awaitable[bool]]:
-    """Make a promise that is late at one beginning; by then the run may have been taken over."""
-    asked = 0
+class Promise:
+    """A promise that is late at one beginning; by then the run may have been taken over."""
 
-    async def may_begin() -> bool:
-        nonlocal asked
-        asked += 1
-        if asked == beginning and is_lost:
-            scene.door.requeue(run_id, "raised")
-        return asked != beginning
+    def __init__(self, scene: Scene, run_id: Any, beginning: int, *, is_lost: bool) -> None:
+        self._hand_over = partial(scene.door.requeue, run_id, "raised") if is_lost else None
+        self._beginning = beginning
+        self._asked = 0
 
-    return may_begin
+    async def may_begin(self) -> None:
+        self._asked += 1
+        if self._asked == self._beginning and self._hand_over is not None:
+            self._hand_over()
+
+    def lapses(self) -> int:
+        return 1 if self._asked >= self._beginning else 0
 
 
 def attempt_of(scene: Scene, beginning: int, *, is_lost: bool) -> Attempt:
@@ -40,17 +41,19 @@ def attempt_of(scene: Scene, beginning: int, *, is_lost: bool) -> Attempt:
     claimed = scene.own.database.call_once(
         steps.claim_run, drive_id=drive_id, worker_id="worker-1", **address
     )
+    promise = Promise(scene, run_id, beginning, is_lost=is_lost)
     around = Surroundings(
         host=scene.own.host,
         database=scene.own.database,
-        may_begin=late_at(scene, run_id, beginning, is_lost=is_lost),
+        may_begin=promise.may_begin,
+        lapses=promise.lapses,
         tell=lambda *_: None,
         hurry=lambda: None,
         background=set(),
     )
 
     async def made() -> Attempt:
-        return Attempt(around, "", claim=await claimed, **address)
+        return Attempt(around, "", claim=await claimed, lapses=promise.lapses(), **address)
 
     return scene.run(made())
 
