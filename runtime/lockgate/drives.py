@@ -37,7 +37,7 @@ AT_ONCE = 8  # attempts that a leaving worker hands over side by side: it has li
 # often without progress is begun while no other such run begins, or one run that is poison would
 # spend the budget of all that came back with it. After so long alone it was not the poison.
 ALONE_AFTER = 2  # lost attempts; the budget, and the bodies of a call, allow for more
-ALONE_S = 5.0
+ALONE_S = 2.0
 
 log = structlog.get_logger(__name__)
 

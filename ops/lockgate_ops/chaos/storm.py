@@ -37,6 +37,7 @@ from lockgate_ops.children import Children
 from lockgate_ops.embedded import EmbeddedPostgres
 
 TELL_EVERY_S = 5.0
+LONGER_S = 90.0
 READY_WITHIN_S = 90.0
 QUIET_WITHIN_S = 120.0
 LOOK_EVERY_S = 0.2
@@ -155,11 +156,16 @@ class Storm:
         return LATE_TALES if number % LATE == 0 else TALES, pause_s
 
     async def _passed(self, troubles: Troubles, gone: asyncio.Event) -> None:
-        """Let the storm rage for its time, and say every few seconds how it goes."""
+        """Let the storm rage for its time, and say every few seconds how it goes.
+
+        It goes on until each kind of trouble has come: a slow machine needs longer for that.
+        """
         until = time.monotonic() + self.forecast.seconds
         raging = asyncio.create_task(troubles.storm())
-        while (left_s := until - time.monotonic()) > 0:
-            await asyncio.sleep(min(left_s, TELL_EVERY_S))
+        while (left_s := until - time.monotonic()) > 0 or (
+            not troubles.had_all and left_s > -LONGER_S
+        ):
+            await asyncio.sleep(min(left_s, TELL_EVERY_S) if left_s > 0 else TELL_EVERY_S)
             broken = ", ".join(f"{kind} {n}" for kind, n in sorted(troubles.count.items()))
             self.say(
                 f"{max(0, left_s - TELL_EVERY_S):4.0f} s left   {self.ledger.count.total()} "

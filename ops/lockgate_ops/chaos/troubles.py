@@ -46,6 +46,9 @@ DECK = {
     "line that swallows": 1,
 }
 
+# Those that end a process: the next trouble waits until there was one that could be ended.
+ENDING = frozenset(kind for kind in DECK if kind.endswith(("of a worker", "of a server")))
+
 
 @dataclass(frozen=True, slots=True)
 class Bereaved:
@@ -69,6 +72,11 @@ class Troubles:
     bereaved: list[Bereaved] = field(default_factory=list)
     restarting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
+    @property
+    def had_all(self) -> bool:
+        """Whether each kind has happened."""
+        return self.count.keys() == DECK.keys()
+
     async def storm(self) -> None:
         """Break until it is over, and then until all that was frozen or cut is whole again."""
         rng = random.Random(f"{self.forecast.seed} troubles")
@@ -79,7 +87,10 @@ class Troubles:
                     async with asyncio.timeout(rng.uniform(*self.forecast.calm_s)):
                         await self.over.wait()
                 except TimeoutError:
-                    under_way.create_task(self._break(next(kinds), rng))
+                    kind = next(kinds)
+                    breaking = under_way.create_task(self._break(kind, rng))
+                    if kind in ENDING:
+                        await breaking
 
     def _dealt(self, rng: random.Random) -> Iterator[str]:
         while True:
@@ -115,15 +126,21 @@ class Troubles:
             self.count[kind] += 1
 
     async def _place(self, role: str | None, rng: random.Random) -> Place | None:
-        """Choose a process; where none is there just now, wait for one while the storm lasts."""
+        """Choose a process; a worker only where it is not the last, and wait for that.
+
+        A slow machine would else be starting workers all the time, and none would do anything.
+        """
         while not self.over.is_set():
-            up = [
+            there = [
                 place
                 for place in self.places
                 if place.is_up and not place.is_frozen and role in (None, place.role)
             ]
-            if up:
-                return rng.choice(up)
+            workers = sum(place.role == "worker" for place in there)
+            is_spared = workers == 1 and self.forecast.workers > 1
+            fit = [place for place in there if place.role == "server" or not is_spared]
+            if fit:
+                return rng.choice(fit)
             await asyncio.sleep(AGAIN_S)
         return None
 
