@@ -61,7 +61,7 @@ class Deploy:
 def left(member: Member) -> None:
     """Tell a process to leave, and wait until it has done so in order."""
     member.terminate()
-    assert member.ended() == 0, member.log.read_text()[-2_000:]
+    assert member.ended(within_s=90) == 0, member.log.read_text()[-2_000:]
 
 
 @case(6)
