@@ -7,12 +7,15 @@ comes out is a row, a broken rule, or StoreUnavailable.
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import random
 import select
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
@@ -66,6 +69,13 @@ def was_rolled_back(error: BaseException) -> bool:
     return state is not None and not state.startswith(("08", "40003", "57P"))
 
 
+@dataclass(slots=True)
+class _Pulse:
+    """When a call over a pool was last answered."""
+
+    at_s: float = 0.0
+
+
 class Database:
     """A pool of connections over which rules are called, each call one transaction."""
 
@@ -73,6 +83,8 @@ class Database:
         """direct_url  a connection past any pooler, for LISTEN; None where there is none"""
         self.url = url
         self.direct_url = direct_url
+        self._is_patient = False
+        self._pulse = _Pulse()
         self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
             url,
             open=False,
@@ -88,6 +100,16 @@ class Database:
             },
             configure=_configure,
         )
+
+    def patient(self) -> Database:
+        """Return the same pool for work that goes on whoever waits: its calls wait their turn.
+
+        A call that gets no connection in time finds the database away, or this process busy. While
+        other calls are answered it is the latter, and for a drive that is no failure.
+        """
+        view = copy.copy(self)
+        view._is_patient = True
+        return view
 
     async def open(self) -> None:
         """Open the pool; a database that is away is met by the calls, not here."""
@@ -136,11 +158,22 @@ class Database:
         **kwargs: P.kwargs,
     ) -> Row:
         """Call a rule one time; weather comes out raw, with the outcome unknown."""
-        async with self._pool.connection() as conn:
+        async with AsyncExitStack() as stack:
+            conn = await self._lent(stack)
             if _has_news(conn):
                 await conn.close()
                 raise _LinkGone
-            return await rule(conn, *args, **kwargs)
+            answer = await rule(conn, *args, **kwargs)
+        self._pulse.at_s = time.monotonic()
+        return answer
+
+    async def _lent(self, stack: AsyncExitStack) -> Connection:
+        while True:
+            try:
+                return await stack.enter_async_context(self._pool.connection())
+            except PoolTimeout:
+                if not self._is_patient or time.monotonic() - self._pulse.at_s > POOL_WAIT_S:
+                    raise
 
     async def wake_workers(self) -> None:
         """Tell other processes' workers of a committed drive; those hear it that can listen."""
