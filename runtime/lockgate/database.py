@@ -7,14 +7,16 @@ try has a bound of its own; what comes out is a row, a broken rule, or StoreUnav
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import random
 import select
 import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
@@ -82,6 +84,15 @@ def was_rolled_back(error: BaseException) -> bool:
     return state is not None and not state.startswith(("08", "40003", "57P"))
 
 
+@dataclass(slots=True)
+class _Pulse:
+    """How a pool does: when a call was last answered, and when every link was last made anew."""
+
+    answered_at: float = 0.0
+    renewed_at: float = 0.0
+    reconnects: int = 0
+
+
 class Database:
     """A pool of connections over which rules are called, each call one transaction."""
 
@@ -89,8 +100,8 @@ class Database:
         """direct_url  a connection past any pooler, for LISTEN; None where there is none"""
         self.url = url
         self.direct_url = direct_url
-        self.reconnects = 0  # links that were lost, and had to be made anew
-        self._renewed_at = 0.0
+        self._is_patient = False
+        self._pulse = _Pulse()
         self._pool: AsyncConnectionPool[Link] = AsyncConnectionPool(
             url,
             connection_class=Link,
@@ -110,6 +121,21 @@ class Database:
             },
             configure=_configure,
         )
+
+    @property
+    def reconnects(self) -> int:
+        """How many links of this process were lost, and had to be made anew."""
+        return self._pulse.reconnects
+
+    def patient(self) -> Database:
+        """Return the same pool for work that goes on whoever waits: its calls wait their turn.
+
+        A call that gets no connection in time finds the database away, or this process busy. While
+        other calls are answered it is the latter, and for a drive that is no failure.
+        """
+        view = copy.copy(self)
+        view._is_patient = True
+        return view
 
     async def open(self) -> None:
         """Open the pool; a database that is away is met by the calls, not here."""
@@ -186,28 +212,44 @@ class Database:
         **kwargs: P.kwargs,
     ) -> Row:
         """Call a rule one time; weather comes out raw, with the outcome unknown."""
-        async with self._pool.connection() as conn:
+        async with AsyncExitStack() as stack:
+            conn = await self._lent(stack)
             conn.answer_s = _answer_s.get()
             try:
                 if _has_news(conn):
                     await conn.close()
                     raise _LinkGone
-                return await rule(conn, *args, **kwargs)
-            except (psycopg.Error, OSError):
+                answer = await rule(conn, *args, **kwargs)
+            except (psycopg.Error, OSError) as error:
                 if conn.closed:
-                    await self._renew(conn)
+                    await self._renew(conn, error)
                 raise
+        self._pulse.answered_at = time.monotonic()
+        return answer
 
-    async def _renew(self, lost: Link) -> None:
-        """Have every link made anew that is as old as one that was lost: they lead the same way."""
+    async def _lent(self, stack: AsyncExitStack) -> Link:
+        while True:
+            try:
+                return await stack.enter_async_context(self._pool.connection())
+            except PoolTimeout:
+                silent_s = time.monotonic() - self._pulse.answered_at
+                if not self._is_patient or silent_s > POOL_WAIT_S:
+                    raise
+
+    async def _renew(self, lost: Link, error: Exception) -> None:
+        """Have every link made anew that is as old as one that was lost: they lead the same way.
+
+        What leads to a standby says so by itself, and may have been the only one.
+        """
         self.count_reconnect()
-        if lost.made_at > self._renewed_at:
-            self._renewed_at = time.monotonic()
+        is_own = isinstance(error, psycopg.errors.ReadOnlySqlTransaction)
+        if lost.made_at > self._pulse.renewed_at and not is_own:
+            self._pulse.renewed_at = time.monotonic()
             await self._pool.drain()
 
     def count_reconnect(self) -> None:
         """Count a link that was lost; a worker's heartbeat counts its own here too."""
-        self.reconnects += 1
+        self._pulse.reconnects += 1
 
     async def wake_workers(self) -> None:
         """Tell other processes' workers of a committed drive; those hear it that can listen."""

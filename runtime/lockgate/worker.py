@@ -87,7 +87,7 @@ class Worker:
         self._kicker: Kicker | None = None
         self._driver: drives.Driver | None = None
         self._sweeper = Sweeper(
-            database=runtime.database,
+            database=runtime.database.patient(),
             worker_id=self.worker_id,
             max_attempts=self.settings.max_attempts,
             auto_resume=runtime.host.auto_resume,
@@ -118,7 +118,7 @@ class Worker:
         self._driver = drives.Driver(
             around=Surroundings(
                 host=self._runtime.host,
-                database=self._runtime.database,
+                database=self._runtime.database.patient(),
                 may_begin=self._may_begin,
                 lapses=self._beat.lapses,
                 tell=self._runtime.watcher.tell,

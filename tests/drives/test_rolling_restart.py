@@ -13,9 +13,9 @@ from tests.support.scene import Scene, call, said, visible
 from tests.support.seen import seen
 from tests.support.stage_agents import SCRIPTED
 
-STEP = {"think": "One step more, word by word.", "calls": [call("add", a=1, b=2)], "wait": 2}
+STEP = {"think": "One step more, word by word.", "calls": [call("add", a=1, b=2)], "wait": 4}
 SAID = "It is said word by word to its end."
-TURNS: tuple[dict[str, Any], ...] = (*[STEP] * 8, {"say": f"@pace:0.3 {SAID}"})
+TURNS: tuple[dict[str, Any], ...] = (*[STEP] * 4, {"say": f"@pace:0.3 {SAID}"})
 SERVERS, WORKERS, TIMES = 2, 3, 2
 OPEN = (
     "select from pg_stat_activity where datname = current_database()"
@@ -61,7 +61,7 @@ class Deploy:
 def left(member: Member) -> None:
     """Tell a process to leave, and wait until it has done so in order."""
     member.terminate()
-    assert member.ended() == 0, member.log.read_text()[-2_000:]
+    assert member.ended(within_s=90) == 0, member.log.read_text()[-2_000:]
 
 
 @case(6)

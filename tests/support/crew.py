@@ -75,9 +75,9 @@ class Member:
         """Tell it to leave."""
         self._signal(signal.SIGTERM)
 
-    def ended(self) -> int:
+    def ended(self, within_s: float = ENDS_WITHIN_S) -> int:
         """Wait until it has ended, and return its exit code."""
-        self._process.join(ENDS_WITHIN_S)
+        self._process.join(within_s)
         assert self._process.exitcode is not None, f"{self.part.name} does not end"
         return self._process.exitcode
 
