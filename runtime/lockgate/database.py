@@ -193,15 +193,19 @@ class Database:
                     await conn.close()
                     raise _LinkGone
                 return await rule(conn, *args, **kwargs)
-            except (psycopg.Error, OSError):
+            except (psycopg.Error, OSError) as error:
                 if conn.closed:
-                    await self._renew(conn)
+                    await self._renew(conn, error)
                 raise
 
-    async def _renew(self, lost: Link) -> None:
-        """Have every link made anew that is as old as one that was lost: they lead the same way."""
+    async def _renew(self, lost: Link, error: Exception) -> None:
+        """Have every link made anew that is as old as one that was lost: they lead the same way.
+
+        What leads to a standby says so by itself, and may have been the only one.
+        """
         self.count_reconnect()
-        if lost.made_at > self._renewed_at:
+        is_own = isinstance(error, psycopg.errors.ReadOnlySqlTransaction)
+        if lost.made_at > self._renewed_at and not is_own:
             self._renewed_at = time.monotonic()
             await self._pool.drain()
 
