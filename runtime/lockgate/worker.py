@@ -21,7 +21,7 @@ from dbos import DBOS, DBOSConfig, Queue
 
 from lockgate import drives
 from lockgate.ending import SERIALIZER, EndStep, blocking_link, sqlalchemy_url
-from lockgate.errors import error_detail
+from lockgate.errors import StoreUnavailable, error_detail
 from lockgate.executor import Runtime
 from lockgate.heartbeat import Heartbeat
 from lockgate.kick import Kicker
@@ -36,6 +36,7 @@ DRIVE_VERSION = "drive-1"  # a contract test holds it to lockgate.drive_version(
 STOPS_EVERY_S = 0.25  # how long a stop may go unheard by a model call that says nothing
 DELIVER_EVERY_S = 0.5
 RELISTEN_S = 2.0
+POLL_SLEEPS_S = 90.0  # how long DBOS's poll may sleep on when its database has come back
 
 log = structlog.get_logger(__name__)
 
@@ -86,6 +87,7 @@ class Worker:
         self._end: EndStep | None = None
         self._kicker: Kicker | None = None
         self._driver: drives.Driver | None = None
+        self._polls_again_at = 0.0
         self._sweeper = Sweeper(
             database=runtime.database.patient(),
             worker_id=self.worker_id,
@@ -209,7 +211,14 @@ class Worker:
             await asyncio.sleep(every_s)
 
     async def _sweep(self) -> None:
-        await self._sweeper.sweep_on(self._runtime.hurry)
+        now = asyncio.get_running_loop().time()
+        try:
+            await self._sweeper.sweep_on(self._runtime.hurry)
+        except StoreUnavailable:
+            self._polls_again_at = now + POLL_SLEEPS_S
+            raise
+        if now < self._polls_again_at:
+            self._runtime.hurry()
 
     async def _deliver(self) -> None:
         delivery = HookDelivery(self._runtime.host, self._runtime.database)

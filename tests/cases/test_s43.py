@@ -1,4 +1,4 @@
-"""S43: which database errors are retried. Left: submits, and stops among the mixed calls."""
+"""S43: which database errors are retried: inside by SQLSTATE, outside by a typed code."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,10 +11,15 @@ from tests.cases.conftest import Pair, wait_less
 from tests.support.clients import Client, at_once, clients_of
 from tests.support.fault_proxy import Fault, Proxy
 from tests.support.proves import case
-from tests.support.scene import Scene
+from tests.support.scene import Scene, call
 
 HELLO = {"say": "Hello."}
 START = b"lockgate.start("
+SUBMIT = b"lockgate.submit_tool_result("
+PICKS = ({"calls": [call("pick")]}, {"say": "Picked."})
+# What a mixed call may be told: it is taken, or refused for what stands in its session.
+TAKEN = {"started", "resumed", "accepted", "already_completed", "stopping", "not_running"}
+REFUSED = {"state_already_running", "state_not_resumable", "unknown_tool_call", "validation_error"}
 
 
 @pytest.fixture
@@ -26,8 +31,8 @@ def behind(scene: Scene, proxy: Proxy) -> Iterator[Client]:
         scene.crew.close()
 
 
-def refuse(proxy: Proxy, sqlstate: str, *, lasts: bool = False) -> Fault:
-    return proxy.put(Fault("refuse", (START,), sqlstate, lasts))
+def refuse(proxy: Proxy, sqlstate: str, said: bytes = START, *, lasts: bool = False) -> Fault:
+    return proxy.put(Fault("refuse", (said,), sqlstate, lasts))
 
 
 def count(scene: Scene, table: str) -> int:
@@ -77,9 +82,52 @@ def test_weather_that_stays_is_told_after_a_few_tries(
     assert behind.started("s1", HELLO, key="k1")["status"] == "started"
 
 
+def picked(scene: Scene, behind: Client) -> dict[str, Any]:
+    """Bring a run to where it waits for a client's answer; a worker is there to go on."""
+    scene.crew.worker("B").ready()
+    behind.started("s1", *PICKS)
+    (pending,) = behind.pending("s1")
+    return pending
+
+
+@case(43)
+def test_an_answer_in_passing_weather_starts_one_continuation(
+    scene: Scene, proxy: Proxy, behind: Client
+) -> None:
+    pending = picked(scene, behind)
+    faults = [refuse(proxy, sqlstate, SUBMIT) for sqlstate in ("40001", "40P01")]
+    answer = behind.submit("s1", pending, result="this one")
+
+    assert answer.status_code == 200, answer.text
+    assert [fault.hits for fault in faults] == [1, 1]
+    assert behind.settled("s1")["output"] == "Picked."
+    assert count(scene, "runs") == 2
+
+
+@case(43)
+def test_an_answer_in_lasting_weather_is_told_and_not_stored(
+    scene: Scene, proxy: Proxy, behind: Client
+) -> None:
+    pending = picked(scene, behind)
+    storm = refuse(proxy, "40001", SUBMIT, lasts=True)
+    answer = behind.submit("s1", pending, result="this one")
+
+    assert (answer.status_code, answer.json()["code"]) == (503, "framework_store_unavailable")
+    assert answer.json()["retryable"] is True
+    assert 2 <= storm.hits <= 10
+    proxy.lift(storm)
+    assert behind.pending("s1") == [pending]
+    assert count(scene, "runs") == 1
+    assert behind.submit("s1", pending, result="this one").status_code == 200
+    assert behind.settled("s1")["output"] == "Picked."
+
+
 @case(43)
 def test_two_thousand_mixed_calls_meet_no_deadlock(pair: Pair) -> None:
-    """Starts, resumes, retries and deliveries on three sessions, over two servers and SQL."""
+    """Starts, answers, stops, resumes, retries and deliveries on three sessions, from everywhere.
+
+    Two servers take them, and SQL clients beside them claim and mark what has settled.
+    """
     codes: Counter[str] = Counter()
 
     def mixed(client: Client, seed: int) -> None:
@@ -100,20 +148,26 @@ def test_two_thousand_mixed_calls_meet_no_deadlock(pair: Pair) -> None:
         for connection in deliveries:
             connection.close()
     for session_id in ("s0", "s1", "s2"):
+        pair.a.stop("abort", session_id, wait=True)
         pair.a.settled(session_id)
     row = pair.door.row("select deadlocks from pg_stat_database where datname = current_database()")
 
     assert row.deadlocks == 0
     assert sum(codes.values()) == 2_000
-    assert set(codes) <= {"started", "resumed", "state_already_running", "state_not_resumable"}
-    assert codes["started"] > 3
+    assert set(codes) <= TAKEN | REFUSED, codes
+    assert min(codes["started"], codes["stopping"]) > 3, codes
+    assert codes["accepted"] + codes["already_completed"] > 0, codes
 
 
 def _asked(client: Client, rng: Random, session_id: str, key: str) -> str:
-    verb = rng.choice(["start", "start", "resume", "retry"])
+    verb = rng.choice(["start", *["submit"] * 4, "interrupt", "resume", "retry"])
     body: dict[str, Any] = {"agentType": "scripted"}
     if verb == "start":
-        answer = client.start(session_id, HELLO, key=key)
+        answer = client.start(session_id, *rng.choice([(HELLO,), PICKS, PICKS]), key=key)
+    elif verb == "submit":
+        answer = client.submit(session_id, _pending(client, session_id), result=key)
+    elif verb == "interrupt":
+        answer = client.stop("interrupt", session_id)
     else:
         if verb == "resume":
             body["options"] = {"mode": "continue"}
@@ -124,6 +178,13 @@ def _asked(client: Client, rng: Random, session_id: str, key: str) -> str:
     if said.get("code") == "state_session_not_found":
         return "state_not_resumable"  # before the session's first start
     return str(said.get("code") or said["status"])
+
+
+def _pending(client: Client, session_id: str) -> dict[str, Any]:
+    """Look for a call that waits; by the time it is answered it may be gone."""
+    waiting = client.snapshot(session_id).get("pending") or [{"toolCallId": "nobody's"}]
+    found: dict[str, Any] = waiting[0]
+    return found
 
 
 def _deliver(connection: Any) -> None:

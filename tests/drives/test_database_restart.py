@@ -6,11 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import dbos._queue
 import pytest
 
+import lockgate.worker
 from lockgate_ops.embedded import EmbeddedPostgres, temporary_postgres
 from tests.support.clients import Client, Reader, at_once, clients_of, terminal, text_of
 from tests.support.cluster import FAST, Database, install
+from tests.support.endpoint import endpoint_of
 from tests.support.invariants import violations
 from tests.support.outages import How, stopped
 from tests.support.scene import Scene, call, scene_of
@@ -125,6 +128,24 @@ def test_runs_that_write_all_the_time_come_through_restarts(
         assert scene.text(run.session_id, run.run_id) == SAID
         assert scene.settlements(run.run_id) == ["completed"]
     assert violations(scene.door.connection) == []
+
+
+def deaf() -> None:
+    """Let DBOS poll no queue, as while it sleeps after an outage, and nobody listen again."""
+    dbos._queue.queue_worker_thread = lambda *_: None
+    lockgate.worker.RELISTEN_S = 3_600.0
+
+
+def test_after_an_outage_the_queue_is_looked_at_while_dbos_still_sleeps(scene: Scene) -> None:
+    with endpoint_of(scene.url) as endpoint:
+        worker = scene.crew.worker("B", url=endpoint.url, prepare=deaf)
+        name = worker.ready()
+        with endpoint.away():
+            seen(lambda: "worker.loop_failed" in worker.log.read_text(), "a sweep has failed")
+        beating(scene.door, [name])
+        scene.own.kick = None
+        assert scene.settled(scene.start("s1", HELLO)).output == "Hello."
+        scene.crew.close()
 
 
 SAID = "word by word " * 20 + "to the end."

@@ -11,7 +11,7 @@ from lockgate import Runtime, StoreUnavailable
 from tests.support.door import Door
 from tests.support.fault_proxy import Proxy
 from tests.support.invariants import violations
-from tests.support.nth_fault import LINK_FAULTS, How, NthFault, nth_fault
+from tests.support.nth_fault import BOUNDS, LINK_FAULTS, How, NthFault, nth_fault
 from tests.support.scene import Scene
 
 GAVE_UP = "gave up"
@@ -144,7 +144,7 @@ class Place:
 
     def _was_typed(self, request: Request, how: How, fault: NthFault, told: str) -> None:
         """Hold that a fault was tried again as often as it should be, and what was then told."""
-        if how == "57014":
+        if how in BOUNDS:
             assert (fault.hits, told) == (1, f"{GAVE_UP}, committed False")
         elif fault.lasts:
             known = None if how in LINK_FAULTS else False

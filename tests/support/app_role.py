@@ -45,6 +45,10 @@ class App:
             self.set("connection limit -1", "reset all")
             self.terminate()
 
+    def logged(self, words: str) -> int:
+        """Count the lines of the server's log that say so."""
+        return (self.server.data / "server.log").read_text(errors="replace").count(words)
+
     def terminate(self) -> int:
         """End every connection of the role, and say how many there were."""
         with connect(self.server.url) as connection:
