@@ -21,6 +21,7 @@ from lockgate_ops.logs import configure_logs
 from tests.support.crashes import Crash, arm
 from tests.support.stage import Stage
 from tests.support.stage_agents import staged_runtime
+from tests.support.standstill import Standstill, stand_still
 
 # What `lockgate serve --agents` finds in a child: its part says which runtime that is.
 runtime: Runtime | None = None
@@ -36,7 +37,7 @@ class Part:
     admits    whether it has a before_entry, which refuses while the gate `refuses` is open
     options   of its Runtime
     settings  of the command, by their names
-    crash     where it dies
+    crash     where it dies, or where each of its sessions stands still
     prepare   called in the process before anything else
     """
 
@@ -54,7 +55,7 @@ class Part:
     words: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
-    crash: Crash | None = None
+    crash: Crash | Standstill | None = None
     prepare: Callable[[], None] | None = None
     act: Callable[..., Any] | None = None
     args: tuple[Any, ...] = ()
@@ -71,7 +72,9 @@ def play(part: Part, folder: Path) -> None:
     lockgate.model.RETRY_WAITS_S = part.waits_s  # type: ignore[assignment]  # three by default
     if part.prepare is not None:
         part.prepare()
-    if part.crash is not None:
+    if isinstance(part.crash, Standstill):
+        stand_still(part.crash, stage)
+    elif part.crash is not None:
         arm(part.crash, stage)
     if part.kind == "worker":
         asyncio.run(_work(part, stage))

@@ -1,0 +1,199 @@
+"""A process dies at every commit of flows at once; then somebody takes over, and all is compared.
+
+Each row is a session of its own, which stands still at its own point. The row past a flow's last
+commit is not hit: what it leaves is what every other row has to leave.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.support.crew import Member
+from tests.support.flows import Client, Flow
+from tests.support.remains import family_of, left, names_of, runs_of
+from tests.support.scene import Scene
+from tests.support.seen import LOOK_EVERY_S, WITHIN_S, seen
+from tests.support.standstill import CRASHED, Point, Standstill, When
+
+WHEN: tuple[When, ...] = ("before", "sent", "after")
+ROOM = 2_000  # slots of who dies: a run that stands keeps its slot
+
+
+@dataclass
+class Row:
+    """One session that goes through a flow: where it stands, and what was committed by then."""
+
+    flow: Flow
+    point: Point
+    client: Client
+    waits: Iterator[None] = field(init=False)
+    is_over: bool = False
+    stands: Any = None
+    replies: set[tuple[str, int]] = field(default_factory=set)
+    results: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.waits = self.flow.play(self.client)
+
+    @property
+    def name(self) -> str:
+        return self.client.session_id
+
+    @property
+    def where(self) -> str:
+        rule = self.stands["rule"] if self.stands else "nothing"
+        return f"{self.name}, {self.point.when} {rule}"
+
+    def goes_on(self) -> None:
+        """Let the client look, and do what it can."""
+        if not self.is_over:
+            self.is_over = next(self.waits, self) is self
+
+
+def rows_of(scene: Scene, flow: Flow) -> list[Row]:
+    """Make a flow's rows: each kind at each of its commits, and one past the last."""
+    places = [(None, n) for n in range(1, flow.commits + 1)]
+    appends = [("append_chunks", n) for n in range(1, flow.appends + 1)]
+    points = [
+        Point(n, when, rule, flow.whose) for rule, n in (*places, *appends) for when in WHEN
+    ]
+    points.append(Point(flow.commits + 1, "after", None, flow.whose))
+    return [
+        Row(flow, point, Client(scene, f"{flow.name}.{number:02}"))
+        for number, point in enumerate(points, 1)
+    ]
+
+
+def until(rows: Sequence[Row], scene: Scene, what: str) -> None:
+    """Let the clients of rows go on until each stands, rests or is over."""
+    deadline = time.monotonic() + WITHIN_S * 3
+    waiting = list(rows)
+    while waiting:
+        standing = {note["row"]: note for note in scene.stage.notes("stands")}
+        for row in waiting:
+            if row.stands is None:
+                row.stands = standing.get(row.name)
+            if row.stands is None or what == "ended":
+                row.goes_on()
+        waiting = [row for row in waiting if not is_at_rest(row, what)]
+        late = [row.where for row in waiting]
+        assert time.monotonic() < deadline, f"not {what}: {late}"
+        time.sleep(LOOK_EVERY_S)
+
+
+def is_at_rest(row: Row, what: str) -> bool:
+    if what == "ended":
+        return row.is_over
+    return row.is_over or row.client.rests or row.stands is not None
+
+
+def crash(scene: Scene, rows: Sequence[Row], name: str = "dies", **more: Any) -> Member:
+    """Have a worker drive all rows, each to where it stands, and die; read what was committed."""
+    points = {row.name: row.point for row in rows}
+    given = {"concurrency": ROOM, "sweep_every_s": 600, **more}
+    for row in rows:
+        row.goes_on()  # Before the worker is there: some have been driven by others first.
+    worker = scene.crew.worker(name, crash=Standstill(points), **given)
+    until(rows, scene, "at rest")
+    for row in rows:
+        seen(lambda row=row: is_still(scene, row), f"{row.name} is home")  # type: ignore[misc]
+    scene.stage.open("die")
+    assert worker.ended() == CRASHED, worker.log.read_text()
+    scene.stage.close("die")
+    seen(lambda: is_left_alone(scene), "the dead one's statements are done")
+    for row in rows:
+        row.client.was_lost = True
+        read_committed(scene, row)
+    return worker
+
+
+def is_still(scene: Scene, row: Row) -> bool:
+    """Say whether a row stands, or nothing executes for it any more; an end is seen before both."""
+    stands = scene.stage.notes("stands", row=row.name)
+    row.stands = row.stands or next(iter(stands), None)
+    return bool(row.stands or row.client.rests or all_are_home(scene, row))
+
+
+def all_are_home(scene: Scene, row: Row) -> bool:
+    runs = runs_of(scene.door, family_of(scene.door, row.name))
+    return all(scene.door.workflow(run.drive_id).status == "SUCCESS" for run in runs)
+
+
+def is_left_alone(scene: Scene) -> bool:
+    """Say whether the server has done with all that a dead process has sent."""
+    return not scene.door.rows(
+        "select from pg_stat_activity where datname = current_database()"
+        " and pid <> pg_backend_pid() and state <> 'idle'"
+    )
+
+
+def read_committed(scene: Scene, row: Row) -> None:
+    """Read which replies and results are committed of a row."""
+    family = family_of(scene.door, row.name)
+    for message in (each for name in family for each in scene.door.messages(name)):
+        if message.role == "assistant":
+            row.replies.add((str(message.run_id), message.step))
+    for run in runs_of(scene.door, family):
+        for each in scene.door.calls(run.run_id):
+            if each.response is not None:
+                row.results.add(f"{run.run_id}:{each.step}:{each.ordinal}")
+
+
+def hold_points(scene: Scene, flow: Flow, rows: Sequence[Row]) -> None:
+    """Hold that each row stood at its point, and that the last one met none."""
+    *hit, last = rows
+    assert last.stands is None, last.where
+    counted = scene.stage.notes("commit", row=last.name)
+    rules = [note["rule"] for note in counted if note["rule"] != "append_chunks"]
+    assert len(rules) == flow.commits, rules
+    assert [row.name for row in hit if row.stands is None] == []
+    assert {row.stands["rule"] for row in hit} >= {*rules}
+
+
+def all_is_told(scene: Scene) -> bool:
+    """Say whether the hook's consumer has marked every settlement."""
+    return not scene.door.rows(
+        "select run_id, status from lockgate_store.settlements except"
+        " select run_id, status from lockgate_store.deliveries where delivered_at is not null"
+    )
+
+
+def hold_left(scene: Scene, flow: Flow, rows: Sequence[Row]) -> None:
+    """Hold that every row has left what the last one has, which was not hit."""
+    seen(lambda: all_is_told(scene), "all settlements are delivered")
+    expected = left(scene.door, rows[-1].name)
+    for row in rows[:-1]:
+        found = left(scene.door, row.name)
+        assert found.keys() == expected.keys(), row.where
+        for what in expected:
+            if not what.startswith(flow.differs or "-"):
+                assert found[what] == expected[what], (row.where, what)
+
+
+def hold_done_once(scene: Scene, rows: Sequence[Row], *dead: int) -> None:
+    """Hold that nothing was done again whose outcome was committed, and all else at most twice."""
+    notes = scene.stage.lines()
+    for row in rows:
+        runs = {str(run.run_id) for run in runs_of(scene.door, family_of(scene.door, row.name))}
+        mine = [note for note in notes if note.get("run") in runs and note["pid"] not in dead]
+        asked = [(note["run"], note["step"]) for note in mine if note["what"] == "model"]
+        bodies = [note["dedupe"] for note in mine if note["what"] == "tool"]
+        assert row.replies.isdisjoint(asked), row.where
+        assert row.results.isdisjoint(bodies), row.where
+        assert len(asked) == len(set(asked)), row.where
+        assert len(bodies) == len(set(bodies)), row.where
+    expected = bodies_of(scene, rows[-1])
+    for row in rows:
+        assert bodies_of(scene, row) == expected, row.where
+
+
+def bodies_of(scene: Scene, row: Row) -> set[str]:
+    """Return which bodies were run for a row, by whichever worker."""
+    names = names_of(scene.door, row.name)
+    found = set()
+    for note in scene.stage.notes("tool"):
+        run, _, place = note["dedupe"].partition(":")
+        if run in names:
+            found.add(f"{names[run]}:{place}")
+    return found
