@@ -5,13 +5,14 @@ commit is not hit: what it leaves is what every other row has to leave.
 """
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.crew import Member
 from tests.support.flows import Client, Flow
-from tests.support.remains import family_of, left, names_of, runs_of
+from tests.support.remains import family_of, left, names_of, runs_of, told
 from tests.support.scene import Scene
 from tests.support.seen import LOOK_EVERY_S, WITHIN_S, seen
 from tests.support.standstill import CRASHED, Point, Standstill, When
@@ -30,8 +31,8 @@ class Row:
     waits: Iterator[None] = field(init=False)
     is_over: bool = False
     stands: Any = None
-    replies: set[tuple[str, int]] = field(default_factory=set)
-    results: set[str] = field(default_factory=set)
+    replies: set[tuple[str, ...]] = field(default_factory=set)
+    results: set[tuple[str, ...]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.waits = self.flow.play(self.client)
@@ -131,13 +132,24 @@ def is_left_alone(scene: Scene) -> bool:
 def read_committed(scene: Scene, row: Row) -> None:
     """Read which replies and results are committed of a row."""
     family = family_of(scene.door, row.name)
-    for message in (each for name in family for each in scene.door.messages(name)):
-        if message.role == "assistant":
-            row.replies.add((str(message.run_id), message.step))
+    row.replies = replies_of(scene, family)
     for run in runs_of(scene.door, family):
         for each in scene.door.calls(run.run_id):
             if each.response is not None:
-                row.results.add(f"{run.run_id}:{each.step}:{each.ordinal}")
+                row.results.add((str(run.run_id), "body of", f"{each.step}:{each.ordinal}"))
+
+
+def replies_of(scene: Scene, family: Sequence[str]) -> set[tuple[str, ...]]:
+    """Return what the model was asked for each reply: whose message, behind how many of all."""
+    found = set()
+    for session_id in family:
+        asked = ""
+        for place, message in enumerate(scene.door.messages(session_id)):
+            if message.role == "user":
+                asked = str(message.run_id)
+            elif message.role == "assistant":
+                found.add((asked, "asked behind", str(place)))
+    return found
 
 
 def hold_points(scene: Scene, flow: Flow, rows: Sequence[Row]) -> None:
@@ -162,38 +174,48 @@ def all_is_told(scene: Scene) -> bool:
 def hold_left(scene: Scene, flow: Flow, rows: Sequence[Row]) -> None:
     """Hold that every row has left what the last one has, which was not hit."""
     seen(lambda: all_is_told(scene), "all settlements are delivered")
-    expected = left(scene.door, rows[-1].name)
+    look = told if flow.by_any_runs else left
+    expected = look(scene.door, rows[-1].name)
     for row in rows[:-1]:
-        found = left(scene.door, row.name)
-        assert found.keys() == expected.keys(), row.where
-        for what in expected:
-            if not what.startswith(flow.differs or "-"):
-                assert found[what] == expected[what], (row.where, what)
+        found = look(scene.door, row.name)
+        lost = flow.lost if flow.loses(row.stands) else ()
+        names = [each for each in {*expected, *found} if not each.startswith(lost)]
+        other = {what: found.get(what) for what in names if found.get(what) != expected.get(what)}
+        assert other == {}, (row.where, {what: expected.get(what) for what in other})
 
 
-def hold_done_once(scene: Scene, rows: Sequence[Row], *dead: int) -> None:
-    """Hold that nothing was done again whose outcome was committed, and all else at most twice."""
-    notes = scene.stage.lines()
+def hold_done_once(scene: Scene, flow: Flow, rows: Sequence[Row], *dead: int) -> None:
+    """Hold that nothing was done again whose outcome was committed, and all else once more."""
+    done = {row.name: done_for(scene, row) for row in rows}
+    whole = Counter(each.name for each in done[rows[-1].name])
     for row in rows:
-        runs = {str(run.run_id) for run in runs_of(scene.door, family_of(scene.door, row.name))}
-        mine = [note for note in notes if note.get("run") in runs and note["pid"] not in dead]
-        asked = [(note["run"], note["step"]) for note in mine if note["what"] == "model"]
-        bodies = [note["dedupe"] for note in mine if note["what"] == "tool"]
-        assert row.replies.isdisjoint(asked), row.where
-        assert row.results.isdisjoint(bodies), row.where
-        assert len(asked) == len(set(asked)), row.where
-        assert len(bodies) == len(set(bodies)), row.where
-    expected = bodies_of(scene, rows[-1])
-    for row in rows:
-        assert bodies_of(scene, row) == expected, row.where
+        mine = done[row.name]
+        again = [each for each in mine if each.pid not in dead]
+        assert {each.key for each in again}.isdisjoint(row.replies | row.results), row.where
+        assert Counter(each.name for each in again) <= whole, row.where
+        if not flow.loses(row.stands):
+            assert {each.name for each in mine} == whole.keys(), row.where
 
 
-def bodies_of(scene: Scene, row: Row) -> set[str]:
-    """Return which bodies were run for a row, by whichever worker."""
+@dataclass(frozen=True)
+class Done:
+    """A model call or a body: by which process, its key, and what that is in every life."""
+
+    pid: int
+    key: tuple[str, ...]
+    name: tuple[str, ...]
+
+
+def done_for(scene: Scene, row: Row) -> list[Done]:
+    """Return the model calls and the bodies of a row, whoever made them."""
     names = names_of(scene.door, row.name)
-    found = set()
-    for note in scene.stage.notes("tool"):
-        run, _, place = note["dedupe"].partition(":")
-        if run in names:
-            found.add(f"{names[run]}:{place}")
+    found = []
+    for note in scene.stage.lines():
+        if note["what"] == "model" and note["run"] in names:
+            key = (note["run"], "asked behind", str(note["messages"]))
+        elif note["what"] == "tool" and note["run"] in names:
+            key = (note["run"], "body of", note["dedupe"].partition(":")[2])
+        else:
+            continue
+        found.append(Done(note["pid"], key, (names[key[0]], *key[1:])))
     return found

@@ -72,6 +72,10 @@ class Client:
     def is_at(self, gate: str) -> bool:
         return bool(self.scene.stage.notes("waits", gate=gate))
 
+    def has_a_result(self) -> bool:
+        assert self.run_id is not None
+        return any(each.response is not None for each in self.scene.door.calls(self.run_id))
+
     def ended(self) -> Waits:
         """Wait until the session's current run is over."""
         while self.session.status not in IDLE:
@@ -115,14 +119,21 @@ class Flow:
     commits  of its sessions, without the appends of chunks
     appends  as many of those there are in every life
     whose    the sessions that are counted and stand: see Point
-    differs  tables, or texts, of which a crash may lose what was in flight
+    lost_at  where a crash loses what nobody can bring back: when, and at which rule
+    lost     the tables in which that is seen
+    by_any_runs  it depends on the crash which runs tell it, and in which of their steps
     """
 
     play: Callable[[Client], Waits]
     commits: int
     appends: int = 0
     whose: Whose = "family"
-    differs: tuple[str, ...] = ()
+    lost_at: tuple[tuple[str, str], ...] = ()
+    lost: tuple[str, ...] = ("history", "session", "calls", "usage")
+    by_any_runs: bool = False
+
+    def loses(self, stands: Any) -> bool:
+        return stands is not None and (stands["when"], stands["rule"]) in self.lost_at
 
     @property
     def name(self) -> str:
@@ -139,12 +150,16 @@ def parallel_tools(client: Client) -> Waits:
     yield from client.ended()
 
 
-def failing_tools(client: Client) -> Waits:
-    """A tool fails, one must not run twice, and a model call breaks off once and is repeated."""
+def failing_tool(client: Client) -> Waits:
+    """A tool fails, and a model call breaks off once and is repeated."""
     broken = {"say": f"Once @break:{client.gate()} more."}
-    client.scene.stage.open(client.gate("once"))
-    once = call("once", gate=client.gate("once"))
-    client.start({"calls": [call("boom", message="it broke"), once]}, broken)
+    client.start({"calls": [call("boom", message="it broke"), ADD["calls"][0]]}, broken)
+    yield from client.ended()
+
+
+def tool_that_never_runs_twice(client: Client) -> Waits:
+    client.scene.stage.open(client.gate())
+    client.start({"calls": [call("once", gate=client.gate())]}, DONE)
     yield from client.ended()
 
 
@@ -260,6 +275,16 @@ def sub_agent(client: Client) -> Waits:
     yield from client.ended()
 
 
+def sub_agent_that_is_awaited(client: Client) -> Waits:
+    """The child goes on only when its parent waits for it, whatever was lost before."""
+    held = {"calls": [call("hold", gate=client.gate())]}
+    client.start({"calls": [helps(held, brings(1)), ADD["calls"][0]]}, DONE, agent_type="parent")
+    while client.session.status != "paused":
+        yield
+    client.scene.stage.open(client.gate())
+    yield from client.ended()
+
+
 def child_that_is_asked(client: Client) -> Waits:
     """The child waits for a client, who answers through the root session."""
     child = helps({"calls": [call("pick")]}, brings("picked"))
@@ -278,7 +303,7 @@ def companion_that_blocks(client: Client) -> Waits:
         {"calls": [call("companion__sendMessage", **send)]},
         {"calls": [call("companion__waitForResult", name="d")]},
         DONE,
-        agent_type="parent",
+        agent_type="keeper",
     )
     while not any(each.waiting_call_ids for each in client.children()):
         yield
@@ -310,7 +335,7 @@ def remote_child(client: Client) -> Waits:
 def stopped(client: Client, verb: str, *turns: Any) -> Waits:
     """Stop a run when it has come to its gate."""
     client.start(*turns, DONE)
-    while not client.is_at(client.gate()):
+    while not (client.is_at(client.gate()) and client.has_a_result()):
         yield
     client.scene.run(getattr(client.scene.own, verb)(client.session_id, reason="enough"))
     yield from client.ended()
@@ -335,8 +360,10 @@ def abort_in_a_body(client: Client) -> Waits:
 
 
 def stopped_when_nobody_hears(client: Client) -> Waits:
-    """The stop comes when the run's worker is lost, wherever the run stands, and is not lost."""
+    """The stop comes when the run's worker is lost, wherever the run stands then."""
     client.start(ADD, ADD, {"say": f"One @hold:{client.gate()} two."})
+    while not (client.was_lost or client.is_at(client.gate())):
+        yield
     yield from client.is_lost()
     client.scene.run(client.scene.own.interrupt(client.session_id, reason="late"))
     yield from client.ended()
@@ -348,6 +375,6 @@ def interrupt_previous(client: Client) -> Waits:
     while not client.is_at(client.gate()):
         yield
     client.run_id = uuid5(IDS, client.session_id)
-    while client.enters_over("The last word.").outcome == "interrupting":
+    while client.enters_over(script({"say": "The last word."})).outcome == "interrupting":
         yield
     yield from client.ended()

@@ -15,7 +15,7 @@ SPENT = re.compile(r'"durationMs": \d+')
 
 QUERIES = {
     "session": """
-        select jsonb_build_array(s.status, s.output, s.error_detail, s.state, s.turn_count,
+        select jsonb_build_array(s.turn_count, s.status, s.output, s.error_detail, s.state,
                s.message_count, s.terminal_run_id = s.current_run_id, s.terminal_status) as found
           from lockgate_store.sessions s where s.session_id = %s""",
     "runs": """
@@ -23,7 +23,7 @@ QUERIES = {
                r.stop_kind, r.stop_reason, r.owner_id, r.request_key) as found
           from lockgate_store.runs r where r.session_id = %s order by r.turn""",
     "history": """
-        select jsonb_build_array(m.role, m.step, r.turn, m.content) as found
+        select jsonb_build_array(r.turn, m.step, m.role, m.content) as found
           from lockgate_store.messages m left join lockgate_store.runs r using (run_id)
          where m.session_id = %s order by m.seq""",
     "calls": """
@@ -57,6 +57,9 @@ QUERIES = {
                c.error_detail, cardinality(c.waiting_call_ids)) as found
           from lockgate_store.children c where c.session_id = %s order by c.created_at""",
 }
+
+# What does not depend on the runs that told it, from which column on.
+TOLD = {"session": 1, "history": 2, "calls": 3, "usage": 2, "children": 0, "settlements": 1}
 
 
 def family_of(door: Door, root: str) -> list[str]:
@@ -94,7 +97,7 @@ def left(door: Door, root: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for session_id in family:
         for what, query in QUERIES.items():
-            rows = [json.dumps(row.found) for row in door.rows(query, session_id)]
+            rows = [row.found for row in door.rows(query, session_id)]
             found[f"{what} of {names[session_id]}"] = [_plain(row, names) for row in rows]
     for run in runs_of(door, family):
         text = visible_text(door, run.session_id, run.run_id)
@@ -102,7 +105,30 @@ def left(door: Door, root: str) -> dict[str, list[str]]:
     return found
 
 
-def _plain(text: str, names: dict[str, str]) -> str:
+def told(door: Door, root: str) -> dict[str, list[str]]:
+    """Return what is left whichever runs have told it, and in whichever of their steps.
+
+    A child's end goes into its parent's run, if it comes before that run would wait for it, or
+    begins another one.
+    """
+    names = names_of(door, root)
+    family = family_of(door, root)
+    found: dict[str, list[str]] = {}
+    for session_id in family:
+        for what, first in TOLD.items():
+            rows = [row.found[first:] for row in door.rows(QUERIES[what], session_id)]
+            rows = [row for row in rows if "suspended_awaiting_children" not in row]
+            found[f"{what} of {names[session_id]}"] = [_plain(row, names) for row in rows]
+    for run in runs_of(door, family):
+        text = visible_text(door, run.session_id, run.run_id)
+        found.setdefault(f"text of {names[run.session_id]}", []).append(text)
+    return {
+        what: ["".join(rows)] if what.startswith("text") else rows for what, rows in found.items()
+    }
+
+
+def _plain(row: Any, names: dict[str, str]) -> str:
+    text = json.dumps(row)
     for own, name in names.items():
         text = text.replace(own, name)
     return SPENT.sub('"durationMs": 0', UUID.sub("an id", text))

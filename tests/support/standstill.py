@@ -147,7 +147,8 @@ class _Process:
 
     def note(self, family: _Family, what: str, rule: str, given: Mapping[str, Any]) -> None:
         named = {name: given.get(name) for name in ("session_id", "run_id", "step", "ordinal")}
-        self._stage.note(what, row=family.name, rule=rule, n=family.count, **named)
+        told = {"row": family.name, "rule": rule, "n": family.count, "when": family.point.when}
+        self._stage.note(what, **told, **named)
 
     def stand(self, family: _Family, rule: str, given: Mapping[str, Any]) -> None:
         """Say that a session stands here from now on."""
