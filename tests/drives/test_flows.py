@@ -5,6 +5,7 @@ import pytest
 from tests.support import flows
 from tests.support.flow_crashes import (
     crash,
+    done_for,
     hold_done_once,
     hold_left,
     hold_points,
@@ -18,9 +19,7 @@ from tests.support.scene import Scene
 from tests.support.stage_children import ask_often
 
 # Whether a body did its work that was begun, nobody knows.
-BEGUN = (
-    *(("sent", "begin_call"), ("after", "begin_call"), ("before", "commit_result")),
-)
+BEGUN = (*(("sent", "begin_call"), ("after", "begin_call"), ("before", "commit_result")),)
 # What was said in a model call that was stopped is stored by the end that tells of it.
 LAST = (("before", "finish_run"),)
 # A run whose worker is lost is not waited for: the entry that would stop it supersedes it.
@@ -82,9 +81,27 @@ def test_a_flow_that_is_lost_after_or_before_any_commit_ends_as_if_it_was_not(
     rows = [row for each in by_flow.values() for row in each]
     dead = crash(scene, rows, prepare=ask_often)
     for flow in table:
-        hold_points(scene, flow, by_flow[flow.name])
+        hold_points(scene, flow, by_flow[flow.name], dead.pid)
     scene.crew.worker("takes-over", settled=True, prepare=ask_often).ready()
     until(rows, scene, "ended")
     for flow in table:
         hold_left(scene, flow, by_flow[flow.name])
         hold_done_once(scene, flow, by_flow[flow.name], dead.pid)
+
+
+@case(10)
+def test_a_stop_that_comes_when_the_worker_is_lost_ends_the_run_wherever_it_stood(
+    scene: Scene,
+) -> None:
+    """It is never driven again: no model is asked, and no body begins."""
+    flow = Flow(flows.stopped_when_nobody_hears, commits=5)
+    rows = rows_of(scene, flow)
+    dead = crash(scene, rows)
+    hold_points(scene, flow, rows, dead.pid)
+    scene.crew.worker("takes-over", settled=True).ready()
+    until(rows, scene, "ended")
+    for row in rows:
+        run = scene.door.run(row.client.run_id)
+        assert (run.status, run.stop_reason) == ("interrupted", "late"), row.where
+        assert scene.settlements(run.run_id) == ["interrupted"], row.where
+        assert {each.pid for each in done_for(scene, row)} <= {dead.pid}, row.where

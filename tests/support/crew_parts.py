@@ -49,6 +49,7 @@ class Part:
     concurrency: int = 64
     drain_s: float = 0.5
     max_attempts: int = 5
+    first_run_limit_ms: int = 300_000
     settled: bool = False
     admits: bool = False
     waits_s: tuple[float, ...] = (0.01, 0.01, 0.01)
@@ -100,6 +101,7 @@ async def _work(part: Part, stage: Stage) -> None:
             sweep_every_s=part.sweep_every_s,
             drain_s=part.drain_s,
             max_attempts=part.max_attempts,
+            first_run_limit_ms=part.first_run_limit_ms,
         ),
     )
     await worker.start()

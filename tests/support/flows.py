@@ -17,6 +17,7 @@ from tests.support.remains import family_of, runs_of
 from tests.support.scene import Scene, call, said, script
 from tests.support.stage_agents import SCRIPTED
 from tests.support.standstill import Whose
+from tests.support.suspensions import forget_to_continue
 
 SAID = "All is done, " + "word by word " * 14 + "to the end."  # more than one batch of chunks
 ADD = {"calls": [call("add", a=1, b=2)]}
@@ -299,9 +300,9 @@ def companion_that_blocks(client: Client) -> Waits:
     spawn = {"agent": "digger", "name": "d", "initialMessage": script({"say": "gold"})}
     send = {"name": "d", "message": script({"say": f"@hold:{client.gate()} silver"})}
     client.start(
-        {"calls": [call("companion__spawnAgent", **spawn)]},
-        {"calls": [call("companion__sendMessage", **send)]},
-        {"calls": [call("companion__waitForResult", name="d")]},
+        {"calls": [{**call("companion__spawnAgent", **spawn), "id": "spawn"}]},
+        {"calls": [{**call("companion__sendMessage", **send), "id": "send"}]},
+        {"calls": [{**call("companion__waitForResult", name="d"), "id": "wait"}]},
         DONE,
         agent_type="keeper",
     )
@@ -377,4 +378,38 @@ def interrupt_previous(client: Client) -> Waits:
     client.run_id = uuid5(IDS, client.session_id)
     while client.enters_over(script({"say": "The last word."})).outcome == "interrupting":
         yield
+    yield from client.ended()
+
+
+# What a sweep has to find.
+
+
+def worker_that_is_lost_at_once(client: Client) -> Waits:
+    client.start(ADD, DONE)
+    yield from client.ended()
+
+
+def forgotten_batch(client: Client) -> Waits:
+    """Somebody has stored the last answer and started nothing."""
+    client.start({"calls": [call("pick")]}, DONE)
+    yield from client.is_asked()
+    assert client.run_id is not None
+    forget_to_continue(client.scene.door, client.run_id)
+    yield from client.is_lost()
+    yield from client.ended()
+
+
+def session_that_never_ran(client: Client) -> Waits:
+    client.scene.door.create_session(client.session_id, agent_type=SCRIPTED)
+    yield from client.is_lost()
+    yield from client.ended()
+
+
+def drained(client: Client) -> Waits:
+    """A body is under way when the worker is told to leave."""
+    client.start({"calls": [call("hold", gate=client.gate())]}, DONE)
+    while not client.is_at(client.gate()):
+        yield
+    yield from client.is_lost()
+    client.scene.stage.open(client.gate())
     yield from client.ended()

@@ -3,17 +3,16 @@
 Armed in a process of its own, before it works. A session that stands writes no more from here, and
 all that the process had in memory of it is lost when the process dies, which it does once the gate
 `die` is open: right then, commits whose answers nobody will read are on their way. So one death is
-a crash at as many commits as there are sessions, and each of them is left as its own crash leaves it.
+a crash at as many commits as there are sessions, and each is left as its own crash leaves it.
 """
 
 import asyncio
 import os
 import select
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, LiteralString, TypeAlias
 
 import psycopg
 from psycopg.waiting import Ready, Wait
@@ -21,11 +20,22 @@ from psycopg.waiting import Ready, Wait
 import lockgate.ending
 from lockgate.database import Database
 from lockgate.ending import EndStep
-from lockgate.rules import children, entries, recovery, sessions, steps, stops, streams
-from lockgate.rules import tool_calls, usage
+from lockgate.errors import StoreUnavailable
+from lockgate.rules import (
+    children,
+    entries,
+    recovery,
+    sessions,
+    settlement,
+    steps,
+    stops,
+    streams,
+    tool_calls,
+    usage,
+)
 from tests.support.stage import Stage
 
-# What writes for a session. Deliveries name none, and a heartbeat is no session's.
+# What writes for a session. A claim of settlements is for many, and a heartbeat for none.
 COMMITS = (
     *(steps.claim_run, streams.append_chunks, steps.begin_call, steps.commit_reply),
     *(steps.commit_result, steps.commit_step, children.start_child, children.await_child),
@@ -33,7 +43,11 @@ COMMITS = (
     *(entries.start, entries.resume, entries.retry, stops.interrupt, stops.abort),
     *(sessions.create_session, sessions.fail_session_without_run, sessions.delete_session),
     *(tool_calls.submit_tool_result, usage.record_usage_entries),
-    *(recovery.requeue_run, recovery.continue_session),
+    *(recovery.requeue_run, recovery.continue_session, settlement.mark_delivered),
+)
+# What a loop of a worker calls, which goes on with the next session.
+BY_LOOPS = (
+    *(recovery.continue_session, sessions.fail_session_without_run, settlement.mark_delivered),
 )
 OWN_FINDINGS = ("raised", "drained")  # those of a drive; with any other a sweep has called
 LINKS = 40  # as many commits can be on their way when the process dies,
@@ -72,7 +86,7 @@ class Standstill:
 
 
 class Stands(RuntimeError):
-    """Tells a sweep that a session is past helping, so that it goes on with the next one."""
+    """Tells a loop that a session stands, so that it goes on with the next one."""
 
 
 @dataclass
@@ -133,7 +147,10 @@ class _Process:
 
     def family(self, given: Mapping[str, Any]) -> _Family | None:
         """Find whose commit it is, if it counts for anybody."""
-        session_id = given["session_id"]
+        session_id = given.get("session_id") or self._ask(
+            "select session_id from lockgate_store.runs where run_id::text = %s",
+            given["delivery_id"].partition(":")[0],
+        )
         if session_id not in self._roots:
             self._roots[session_id] = self._root_of(session_id)
         family = self._families.get(self._roots[session_id])
@@ -141,9 +158,13 @@ class _Process:
 
     def _root_of(self, session_id: str) -> str:
         query = "select root_session_id from lockgate_store.sessions where session_id = %s"
+        return self._ask(query, session_id) or session_id
+
+    def _ask(self, query: LiteralString, value: str) -> str:
+        """Ask the database beside all that is counted."""
         with psycopg.connect(self.url, autocommit=True) as connection:
-            row = connection.execute(query, [session_id]).fetchone()
-        return str(row[0]) if row and row[0] else session_id
+            row = connection.execute(query, [value]).fetchone()
+        return str(row[0] or "") if row else ""
 
     def note(self, family: _Family, what: str, rule: str, given: Mapping[str, Any]) -> None:
         named = {name: given.get(name) for name in ("session_id", "run_id", "step", "ordinal")}
@@ -186,7 +207,12 @@ class _Process:
             self.note(family, "commit", rule.__name__, given)
             return answer
         family.stands = True
-        await self._meet(family, ask, rule, given)
+        try:
+            await self._meet(family, ask, rule, given)
+        except Exception as weather:  # It was not committed: the next try is the n-th commit.
+            family.stands, family.count = False, family.count - 1
+            self._stage.note("weather", row=family.name, rule=rule.__name__, error=repr(weather))
+            raise
         return await self._stays(rule, given)
 
     async def _meet(
@@ -211,9 +237,9 @@ class _Process:
 
     async def _stays(self, rule: Any, given: Mapping[str, Any]) -> Any:
         by_drive = given.get("finding") in OWN_FINDINGS
-        if rule in (recovery.continue_session, sessions.fail_session_without_run) or (
-            rule is recovery.requeue_run and not by_drive
-        ):
+        if given.get("finding") == "drained" and self._standing < len(self._families):
+            raise StoreUnavailable(committed=None)  # The others are handed over, too.
+        if rule in BY_LOOPS or (rule is recovery.requeue_run and not by_drive):
             raise Stands
         return await self.for_ever()
 
