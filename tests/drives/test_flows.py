@@ -3,6 +3,8 @@
 import pytest
 
 from tests.support import flows
+from tests.support import flows_of_children as children
+from tests.support.flow_client import Flow
 from tests.support.flow_crashes import (
     crash,
     done_for,
@@ -12,8 +14,8 @@ from tests.support.flow_crashes import (
     rows_of,
     until,
 )
-from tests.support.flows import Flow
 from tests.support.peer import Peer
+from tests.support.points import COMMITS
 from tests.support.proves import case
 from tests.support.scene import Scene
 from tests.support.stage_children import ask_often
@@ -52,20 +54,20 @@ TABLES = {
         Flow(flows.interrupt_previous, commits=7, lost_at=LAST, lost=OTHER_ENTRY),
     ),
     "sub-agents": (
-        Flow(flows.sub_agent, commits=13, by_any_runs=True),
-        Flow(flows.sub_agent_that_is_awaited, commits=13),
-        Flow(flows.child_that_is_asked, commits=13, by_any_runs=True),
-        Flow(flows.remote_child, commits=9, by_any_runs=True),
+        Flow(children.sub_agent, commits=13, by_any_runs=True),
+        Flow(children.sub_agent_that_is_awaited, commits=13),
+        Flow(children.child_that_is_asked, commits=13, by_any_runs=True),
+        Flow(children.remote_child, commits=9, by_any_runs=True),
     ),
     "one-of-two": (
-        Flow(flows.sub_agent, commits=8, whose="root", by_any_runs=True),
-        Flow(flows.sub_agent, commits=5, whose="child", by_any_runs=True),
-        Flow(flows.child_that_is_asked, commits=7, whose="root", by_any_runs=True),
-        Flow(flows.child_that_is_asked, commits=6, whose="child", by_any_runs=True),
+        Flow(children.sub_agent, commits=8, whose="root", by_any_runs=True),
+        Flow(children.sub_agent, commits=5, whose="child", by_any_runs=True),
+        Flow(children.child_that_is_asked, commits=7, whose="root", by_any_runs=True),
+        Flow(children.child_that_is_asked, commits=6, whose="child", by_any_runs=True),
     ),
     "companions": (
-        Flow(flows.companion_that_blocks, commits=21, by_any_runs=True),
-        Flow(flows.companion_in_the_background, commits=9),
+        Flow(children.companion_that_blocks, commits=21, by_any_runs=True),
+        Flow(children.companion_in_the_background, commits=9),
     ),
 }
 
@@ -101,7 +103,22 @@ def test_a_stop_that_comes_when_the_worker_is_lost_ends_the_run_wherever_it_stoo
     scene.crew.worker("takes-over", settled=True).ready()
     until(rows, scene, "ended")
     for row in rows:
+        assert row.client.run_id is not None
         run = scene.door.run(row.client.run_id)
         assert (run.status, run.stop_reason) == ("interrupted", "late"), row.where
         assert scene.settlements(run.run_id) == ["interrupted"], row.where
         assert {each.pid for each in done_for(scene, row)} <= {dead.pid}, row.where
+
+
+# What only a store client calls, who has a runtime of his own.
+FOREIGN = {"commit_run_start", "commit_terminal", "update_run_status", "close_stream"}
+
+
+def test_every_rule_that_writes_for_a_session_is_one_to_be_lost_at(scene: Scene) -> None:
+    writers = scene.door.rows(
+        "select p.proname from pg_proc p where p.pronamespace = 'lockgate'::regnamespace"
+        " and p.provolatile = 'v' and p.prosecdef"
+        " and p.proargnames && '{p_session_id,p_delivery_id}'"
+    )
+    counted = {rule.__name__ for rule in COMMITS} | {"finish_run", "suspend_run"}
+    assert {row.proname for row in writers} == counted | FOREIGN

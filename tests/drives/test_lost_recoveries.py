@@ -10,6 +10,7 @@ from lockgate.settlement import HookDelivery
 from lockgate.worker_outcomes import ClaimedSettlement
 from tests.drives.test_forgotten_batches import look_often
 from tests.support import flows
+from tests.support.flow_client import Flow
 from tests.support.flow_crashes import (
     all_is_told,
     crash,
@@ -20,11 +21,12 @@ from tests.support.flow_crashes import (
     rows_of,
     until,
 )
-from tests.support.flows import DONE, Flow
+from tests.support.flows import DONE
+from tests.support.points import Point, Standstill
 from tests.support.proves import case
 from tests.support.scene import Scene
 from tests.support.seen import seen
-from tests.support.standstill import CRASHED, Point, Standstill
+from tests.support.standstill import CRASHED
 
 NEVER = Point(999, "after")
 SWEEPS: dict[str, Any] = {"sweep_every_s": 0.2, "first_run_limit_ms": 0, "prepare": look_often}
@@ -141,8 +143,7 @@ def test_a_deliverer_that_is_lost_anywhere_is_followed_by_one_who_tells_at_least
     assert {scene.settled(run).status for run in runs.values()} == {"completed"}
     driver.kill()
     marks: dict[str, Point] = {
-        name: Point(1, name, "mark_delivered")  # type: ignore[arg-type]  # three of the names
-        for name in ("before", "sent", "after")
+        name: Point(1, name, "mark_delivered") for name in ("before", "sent", "after")
     }
     lost = scene.crew.worker(
         "delivers", crash=Standstill(marks), settled=True, prepare=lose_the_unheard

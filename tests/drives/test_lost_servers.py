@@ -16,12 +16,13 @@ from lockgate.rules import sessions
 from tests.support.clients import KEY, Client
 from tests.support.crew_parts import Part
 from tests.support.door import Door, tool
+from tests.support.points import Point, Standstill, When
 from tests.support.proves import case
 from tests.support.scene import Scene, call, said
 from tests.support.seen import seen
 from tests.support.stage import Stage
 from tests.support.stage_agents import SCRIPTED, staged_runtime
-from tests.support.standstill import CRASHED, Point, Standstill, When
+from tests.support.standstill import CRASHED
 
 WHEN: tuple[When, ...] = ("before", "sent", "after")
 DONE = {"say": "Done."}
@@ -168,7 +169,7 @@ def delete(part: Part, stage: Stage, *session_ids: str) -> None:
 def test_a_delete_whose_process_is_lost_around_its_commit_is_done_by_the_repeat(
     scene: Scene,
 ) -> None:
-    points = {when: Point(1, when) for when in WHEN}
+    points: dict[str, Point] = {when: Point(1, when) for when in WHEN}
     for when in WHEN:
         scene.door.finished(when)
     mortal = scene.crew.act("mortal", delete, *WHEN, crash=Standstill(points))

@@ -19,9 +19,10 @@ from lockgate import Runtime
 from lockgate.worker import Worker, WorkerSettings
 from lockgate_ops.logs import configure_logs
 from tests.support.crashes import Crash, arm
+from tests.support.points import Standstill
 from tests.support.stage import Stage
 from tests.support.stage_agents import staged_runtime
-from tests.support.standstill import Standstill, stand_still
+from tests.support.standstill import stand_still
 
 # What `lockgate serve --agents` finds in a child: its part says which runtime that is.
 runtime: Runtime | None = None

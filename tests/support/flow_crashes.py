@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.crew import Member
-from tests.support.flows import Client, Flow
+from tests.support.flow_client import Client, Flow
+from tests.support.points import Point, Standstill, When
 from tests.support.remains import family_of, left, names_of, runs_of, told
 from tests.support.scene import Scene
-from tests.support.seen import LOOK_EVERY_S, WITHIN_S, seen
-from tests.support.standstill import CRASHED, Point, Standstill, When
+from tests.support.seen import WITHIN_S, seen
+from tests.support.standstill import CRASHED
 
 WHEN: tuple[When, ...] = ("before", "sent", "after")
+CLIENTS_LOOK_EVERY_S = 0.05  # each look is a query or two for each of a hundred rows
 ROOM = 2_000  # slots of who dies: a run that stands keeps its slot
 
 
@@ -78,7 +80,7 @@ def until(rows: Sequence[Row], scene: Scene, what: str, pid: int | None = None) 
         waiting = [row for row in waiting if not is_at_rest(row, what)]
         late = [row.where for row in waiting]
         assert time.monotonic() < deadline, f"not {what}: {late}"
-        time.sleep(LOOK_EVERY_S)
+        time.sleep(CLIENTS_LOOK_EVERY_S)
 
 
 def is_at_rest(row: Row, what: str) -> bool:
@@ -156,7 +158,7 @@ def read_committed(scene: Scene, row: Row) -> None:
 
 def replies_of(scene: Scene, family: Sequence[str]) -> set[tuple[str, ...]]:
     """Return what the model was asked for each reply: whose message, behind how many of all."""
-    found = set()
+    found: set[tuple[str, ...]] = set()
     for session_id in family:
         asked = ""
         for place, message in enumerate(scene.door.messages(session_id)):

@@ -1,144 +1,19 @@
-"""Every flow of a run, as its client goes through it: what it asks for, and what it waits for.
+"""Every flow of one session: its entries, its answers, its stops, and what a sweep finds of it."""
 
-A flow is a generator: it yields while it waits for somebody else, and is asked again by and by. So
-it goes on behind a crash as a client does, who knows nothing of it. What the client does is asked
-of its stories alone; where a session stands is read at each look.
-"""
-
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 from uuid import UUID, uuid5
 
-from lockgate import FromCheckpoint, RunHandle, WithMessage
-from tests.support.answers import pending, submitted
+from lockgate import FromCheckpoint, WithMessage
 from tests.support.door import tool
-from tests.support.remains import family_of, runs_of
-from tests.support.scene import Scene, call, said, script
+from tests.support.flow_client import Client, Waits
+from tests.support.scene import call, said, script
 from tests.support.stage_agents import SCRIPTED
-from tests.support.standstill import Whose
 from tests.support.suspensions import forget_to_continue
 
 SAID = "All is done, " + "word by word " * 14 + "to the end."  # more than one batch of chunks
 ADD = {"calls": [call("add", a=1, b=2)]}
 DONE = {"say": "Done."}
 IDS = UUID("00000000-0000-4000-8000-000000000000")
-SUSPENDED = ("suspended_client_tool", "suspended_awaiting_children")
-IDLE = ("completed", "failed", "interrupted")
-
-Waits: TypeAlias = Iterator[None]
-
-
-@dataclass
-class Client:
-    """Who goes through a flow in a session of its own.
-
-    rests     it waits for its session's worker to be lost
-    was_lost  it has been
-    """
-
-    scene: Scene
-    session_id: str
-    rests: bool = field(default=False)
-    was_lost: bool = field(default=False)
-    run_id: UUID | None = field(default=None)
-
-    def start(self, *turns: Any, **more: Any) -> None:
-        self.run_id = self.scene.start(self.session_id, *turns, **more).run_id
-
-    def enters(self, entry: Any) -> None:
-        run: RunHandle = self.scene.run(entry)
-        self.run_id = run.run_id
-
-    def enters_over(self, say: str) -> Any:
-        """Enter with a message that interrupts what executes; told so, a caller asks again."""
-        told = self.scene.door.start(
-            self.session_id,
-            say,
-            agent_type=SCRIPTED,
-            concurrent_entry="interrupt_previous",
-            run_id=self.run_id,
-        )
-        self.scene.wake()
-        return told
-
-    @property
-    def session(self) -> Any:
-        return self.scene.door.session(self.session_id)
-
-    def gate(self, name: str = "gate") -> str:
-        """Name a gate of this session alone."""
-        return f"{self.session_id}.{name}"
-
-    def is_at(self, gate: str) -> bool:
-        return bool(self.scene.stage.notes("waits", gate=gate))
-
-    def has_a_result(self) -> bool:
-        assert self.run_id is not None
-        return any(each.response is not None for each in self.scene.door.calls(self.run_id))
-
-    def ended(self) -> Waits:
-        """Wait until the session's current run is over."""
-        while self.session.status not in IDLE:
-            yield
-
-    def is_lost(self) -> Waits:
-        """Wait until the session's worker is lost."""
-        while not self.was_lost:
-            self.rests = True
-            yield
-        self.rests = False
-
-    def is_asked(self, count: int = 1) -> Waits:
-        """Wait until a run of the family waits for so many answers."""
-        while len(self.asked()) < count:
-            yield
-
-    def asked(self) -> list[Any]:
-        """Return the calls of the family that wait; before their run does they take no answer."""
-        family = family_of(self.scene.door, self.session_id)
-        suspended = [r for r in runs_of(self.scene.door, family) if r.status in SUSPENDED]
-        return [each for run in suspended for each in pending(self.scene, run.run_id)]
-
-    def children(self) -> list[Any]:
-        query = "select * from lockgate_store.children where session_id = %s"
-        return self.scene.door.rows(query, self.session_id)
-
-    def answers(self, asked: list[Any], *, approved: bool = True) -> None:
-        """Answer calls through the root session, each once."""
-        for each in asked:
-            decision = {"approved": approved}
-            given = decision if each.kind == "approval" else {"result": "b"}
-            told = submitted(self.scene, each.tool_call_id, self.session_id, **given)
-            assert told.outcome == "accepted", told
-
-
-@dataclass(frozen=True)
-class Flow:
-    """A flow, and how many commits it has.
-
-    commits  of its sessions, without the appends of chunks
-    appends  as many of those there are in every life
-    whose    the sessions that are counted and stand: see Point
-    lost_at  where a crash loses what nobody can bring back: when, and at which rule
-    lost     the tables in which that is seen
-    by_any_runs  it depends on the crash which runs tell it, and in which of their steps
-    """
-
-    play: Callable[[Client], Waits]
-    commits: int
-    appends: int = 0
-    whose: Whose = "family"
-    lost_at: tuple[tuple[str, str], ...] = ()
-    lost: tuple[str, ...] = ("history", "session", "calls", "usage")
-    by_any_runs: bool = False
-
-    def loses(self, stands: Any) -> bool:
-        return stands is not None and (stands["when"], stands["rule"]) in self.lost_at
-
-    @property
-    def name(self) -> str:
-        return self.play.__name__ + ("" if self.whose == "family" else f"_{self.whose}")
 
 
 # Starts, and what happens in a run of its own.
@@ -225,8 +100,8 @@ def retry_from_a_checkpoint(client: Client) -> Waits:
     drive.reply(2, "", tool("call-2", "add", a=9, b=9))
     drive.result(2, 1, 18, closes_step=True)
     drive.finish("failed", error_detail={"message": "no"})
-    given = {"checkpoint_id": checkpoint_of(client)}
-    client.enters(client.scene.own.retry(client.session_id, SCRIPTED, **given))
+    kept = checkpoint_of(client)
+    client.enters(client.scene.own.retry(client.session_id, SCRIPTED, checkpoint_id=kept))
     yield from client.ended()
 
 
@@ -256,77 +131,6 @@ def partly_answered(client: Client) -> Waits:
     client.answers(client.asked()[:1])
     yield from client.is_lost()
     client.answers(client.asked())
-    yield from client.ended()
-
-
-# Children.
-
-
-def helps(*turns: Any) -> dict[str, Any]:
-    return call("subagent__helper", message=script(*turns))
-
-
-def brings(found: Any) -> dict[str, Any]:
-    return {"output": {"found": found}}
-
-
-def sub_agent(client: Client) -> Waits:
-    """A child with a tool of its own, and a tool beside it."""
-    client.start({"calls": [helps(ADD, brings(1)), ADD["calls"][0]]}, DONE, agent_type="parent")
-    yield from client.ended()
-
-
-def sub_agent_that_is_awaited(client: Client) -> Waits:
-    """The child goes on only when its parent waits for it, whatever was lost before."""
-    held = {"calls": [call("hold", gate=client.gate())]}
-    client.start({"calls": [helps(held, brings(1)), ADD["calls"][0]]}, DONE, agent_type="parent")
-    while client.session.status != "paused":
-        yield
-    client.scene.stage.open(client.gate())
-    yield from client.ended()
-
-
-def child_that_is_asked(client: Client) -> Waits:
-    """The child waits for a client, who answers through the root session."""
-    child = helps({"calls": [call("pick")]}, brings("picked"))
-    client.start({"calls": [child]}, DONE, agent_type="parent")
-    yield from client.is_asked()
-    client.answers(client.asked())
-    yield from client.ended()
-
-
-def companion_that_blocks(client: Client) -> Waits:
-    """A spawn is answered by the companion's first run, a message and a wait by its second."""
-    spawn = {"agent": "digger", "name": "d", "initialMessage": script({"say": "gold"})}
-    send = {"name": "d", "message": script({"say": f"@hold:{client.gate()} silver"})}
-    client.start(
-        {"calls": [{**call("companion__spawnAgent", **spawn), "id": "spawn"}]},
-        {"calls": [{**call("companion__sendMessage", **send), "id": "send"}]},
-        {"calls": [{**call("companion__waitForResult", name="d"), "id": "wait"}]},
-        DONE,
-        agent_type="keeper",
-    )
-    while not any(each.waiting_call_ids for each in client.children()):
-        yield
-    client.scene.stage.open(client.gate())
-    yield from client.ended()
-
-
-def companion_in_the_background(client: Client) -> Waits:
-    """The parent ends first: its companion waits at a gate until then."""
-    dug = script({"say": f"@hold:{client.gate()} deep"}, brings("late"))
-    spawn = {"agent": "helper", "name": "h", "initialMessage": dug}
-    client.start({"calls": [call("companion__spawnAgent", **spawn)]}, DONE, agent_type="parent")
-    yield from client.ended()
-    client.scene.stage.open(client.gate())
-    (child,) = client.children()
-    while client.scene.door.session(child.child_session_id).status not in IDLE:
-        yield
-
-
-def remote_child(client: Client) -> Waits:
-    calls = [call("subagent__far", message="go far"), call("add", a=1, b=2)]
-    client.start({"calls": calls}, DONE, agent_type="parent")
     yield from client.ended()
 
 
