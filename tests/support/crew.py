@@ -108,9 +108,9 @@ class Crew:
         given = {"name": name, "kind": "server", "url": self.url, "words": words, **more}
         return self._start(Part(**given))
 
-    def act(self, name: str, act: Callable[..., Any], *args: Any) -> Member:
+    def act(self, name: str, act: Callable[..., Any], *args: Any, **more: Any) -> Member:
         """Run a function of a module in a process of its own, with the part and the stage."""
-        part = Part(name=name, kind="act", url=self.url, act=act, args=args)
+        part = Part(name=name, kind="act", url=self.url, act=act, args=args, **more)
         return self._start(part)
 
     def close(self) -> None:

@@ -19,8 +19,10 @@ from lockgate import Runtime
 from lockgate.worker import Worker, WorkerSettings
 from lockgate_ops.logs import configure_logs
 from tests.support.crashes import Crash, arm
+from tests.support.points import Standstill
 from tests.support.stage import Stage
 from tests.support.stage_agents import staged_runtime
+from tests.support.standstill import stand_still
 
 # What `lockgate serve --agents` finds in a child: its part says which runtime that is.
 runtime: Runtime | None = None
@@ -36,7 +38,7 @@ class Part:
     admits    whether it has a before_entry, which refuses while the gate `refuses` is open
     options   of its Runtime
     settings  of the command, by their names
-    crash     where it dies
+    crash     where it dies, or where each of its sessions stands still
     prepare   called in the process before anything else
     """
 
@@ -49,13 +51,14 @@ class Part:
     drain_s: float = 0.5
     max_attempts: int = 5
     pool_size: int = 8
+    first_run_limit_ms: int = 300_000
     settled: bool = False
     admits: bool = False
     waits_s: tuple[float, ...] = (0.01, 0.01, 0.01)
     words: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
-    crash: Crash | None = None
+    crash: Crash | Standstill | None = None
     prepare: Callable[[], None] | None = None
     act: Callable[..., Any] | None = None
     args: tuple[Any, ...] = ()
@@ -72,7 +75,9 @@ def play(part: Part, folder: Path) -> None:
     lockgate.model.RETRY_WAITS_S = part.waits_s  # type: ignore[assignment]  # three by default
     if part.prepare is not None:
         part.prepare()
-    if part.crash is not None:
+    if isinstance(part.crash, Standstill):
+        stand_still(part.crash, stage)
+    elif part.crash is not None:
         arm(part.crash, stage)
     if part.kind == "worker":
         asyncio.run(_work(part, stage))
@@ -98,6 +103,7 @@ async def _work(part: Part, stage: Stage) -> None:
             sweep_every_s=part.sweep_every_s,
             drain_s=part.drain_s,
             max_attempts=part.max_attempts,
+            first_run_limit_ms=part.first_run_limit_ms,
         ),
     )
     await worker.start()

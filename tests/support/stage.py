@@ -21,6 +21,8 @@ class Stage:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._ledger = folder / "ledger.jsonl"
+        self._lines: list[Note] = []
+        self._read_bytes = 0
 
     def note(self, what: str, **more: Any) -> None:
         """Write a line: what was done, by which process, and more."""
@@ -38,10 +40,13 @@ class Stage:
 
     def lines(self) -> list[Note]:
         """Return all lines, in the order in which they were written."""
-        if not self._ledger.exists():
-            return []
-        whole, _, _ = self._ledger.read_text().rpartition("\n")
-        return [json.loads(line) for line in whole.splitlines()]
+        if self._ledger.exists():
+            with self._ledger.open("rb") as ledger:
+                ledger.seek(self._read_bytes)
+                whole, end, _ = ledger.read().rpartition(b"\n")
+            self._lines += [json.loads(line) for line in whole.splitlines()]
+            self._read_bytes += len(whole + end)
+        return [*self._lines]
 
     def seen(self, what: str, count: int = 1, **more: Any) -> list[Note]:
         """Wait until there are so many such lines, and return them."""

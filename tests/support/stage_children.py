@@ -29,6 +29,7 @@ def family_agents(stage: Stage, given: dict[str, Any]) -> list[Agent]:
     helper    plays scripts, and brings something Found
     parent    calls helper and the peer's `far` as tools, has helper and `far` as companions, and
               `digger`, for whose first result it waits
+    keeper    has the companions of parent that are here
     childish  calls an agent that has no output schema
     """
     address = stage.folder / "peer"
@@ -51,5 +52,6 @@ def family_agents(stage: Stage, given: dict[str, Any]) -> list[Agent]:
         finder,
         digger,
         define_agent("parent", tools=tools, persistent_agents=companions, **mine),
+        define_agent("keeper", tools=given["tools"], persistent_agents=companions[:2], **mine),
         define_agent("childish", tools=[sub_agent("scripted")], model=given["model"]),
     ]
