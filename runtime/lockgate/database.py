@@ -28,6 +28,7 @@ from lockgate.link import ANSWER_S, Link, LinkSilent
 from lockgate.rules.call import Connection
 from lockgate.rules.recovery import listen_for_drives, wake_workers
 from lockgate.strict_json import loads_stored
+from lockgate.weather import FINAL_WEATHER, LinkGone, is_weather, was_rolled_back
 
 # Its warnings quote a link's host and port. That a call had no connection, we tell ourselves.
 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
@@ -51,37 +52,10 @@ LINK = {
 }
 HEAR_S = 5.0  # a link that only listens is asked this often whether it is still there
 
-WEATHER = ("40001", "40003", "40P01", "08", "53", "57", "25P03", "25P04", "25006", "0A000")
-# The rules are being remade at this moment: the next call finds the new ones.
-REMADE = ("42883", "42704", "XX000")
-FINAL_WEATHER = ("55P03", "57014")  # a bound has been reached, ours or the role's: not tried again
 SILENCES = 2  # the second one says that it is not this link
 
 # How long the statement of the call under way may take.
 _answer_s: ContextVar[float] = ContextVar("_answer_s", default=ANSWER_S)
-
-
-class _LinkGone(psycopg.OperationalError):
-    """The server has left a link that stood idle, so nothing was said over it."""
-
-
-def is_weather(error: BaseException) -> bool:
-    """Say whether an error tells of the database's state and not of the call."""
-    if isinstance(error, PoolTimeout | OSError):
-        return True
-    if not isinstance(error, psycopg.Error):
-        return False
-    if error.sqlstate is None:
-        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-    return error.sqlstate.startswith((*WEATHER, *REMADE, *FINAL_WEATHER))
-
-
-def was_rolled_back(error: BaseException) -> bool:
-    """Say whether it is certain that nothing was committed: the server itself refused."""
-    if isinstance(error, PoolTimeout | _LinkGone):
-        return True
-    state = getattr(error, "sqlstate", None)
-    return state is not None and not state.startswith(("08", "40003", "57P"))
 
 
 @dataclass(slots=True)
@@ -218,7 +192,7 @@ class Database:
             try:
                 if _has_news(conn):
                     await conn.close()
-                    raise _LinkGone
+                    raise LinkGone
                 answer = await rule(conn, *args, **kwargs)
             except (psycopg.Error, OSError) as error:
                 if conn.closed:

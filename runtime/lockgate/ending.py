@@ -18,9 +18,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from lockgate.database import LINK, is_weather
+from lockgate.database import LINK
 from lockgate.link import BlockingLink, Link
 from lockgate.rules import steps
+from lockgate.weather import is_weather
 from lockgate.worker_outcomes import FinishRunResult, SuspendRunResult
 
 SERIALIZER = DBOSPortableJSONSerializer()

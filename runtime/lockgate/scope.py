@@ -56,6 +56,16 @@ class Surroundings:
         left.add_done_callback(self.background.discard)
 
 
+def _identity_of(claim: ClaimRunResult) -> Identity:
+    return Identity(
+        user_id=claim.user_id,
+        tags=tuple(claim.tags),
+        metadata=claim.metadata,
+        parent_session_id=claim.parent_session_id,
+        root_session_id=claim.root_session_id,
+    )
+
+
 class Scope:
     """One attempt's own things; `address` names the attempt to every rule."""
 
@@ -74,13 +84,7 @@ class Scope:
         self.claim = claim
         self.run_id = run_id
         self.session_id = session_id
-        self.identity = Identity(
-            user_id=claim.user_id,
-            tags=tuple(claim.tags),
-            metadata=claim.metadata,
-            parent_session_id=claim.parent_session_id,
-            root_session_id=claim.root_session_id,
-        )
+        self.identity = _identity_of(claim)
         self.address: dict[str, Any] = {
             "tenant_id": tenant_id,
             "session_id": session_id,
