@@ -114,11 +114,15 @@ class Client:
         return body
 
     def settled(self, session_id: str) -> dict[str, Any]:
-        """Wait until nothing executes in a session, and return its status."""
-        return seen(
-            lambda: found if (found := self.status(session_id))["status"] != "active" else {},
-            f"{session_id} has settled",
-        )
+        """Wait until nothing executes in a session, and return its status.
+
+        A server that cannot say for the moment is asked again.
+        """
+        return seen(lambda: self._settled(session_id), f"{session_id} has settled")
+
+    def _settled(self, session_id: str) -> dict[str, Any]:
+        found = self.status(session_id)
+        return {} if found.get("status", "active") == "active" else found
 
     def bytes(self, session_id: str) -> bytes:
         """Return the whole body of an idle session's stream."""
