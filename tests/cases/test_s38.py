@@ -119,7 +119,7 @@ def test_a_client_that_goes_at_any_point_leaves_nothing_or_a_whole_run(
             drop(client, f"POST /sessions/s{number}/start", STARTED, rng, whole=whole)
         assert not pair.door.rows(OPEN), "no transaction is left open for a second"
     cancelled = {note["path"].rpartition("/")[2] for note in pair.stage.notes("cancelled")}
-    assert cancelled == {"start", "submit-tool-result", "sse"}
+    assert cancelled >= {"start", "submit-tool-result", "sse"}
     each_is_untouched_or_whole(pair, [*picks], rounds)
     the_pools_are_full(pair)
 
