@@ -17,6 +17,8 @@ HELLO = {"say": "Hello."}
 START = b"lockgate.start("
 SUBMIT = b"lockgate.submit_tool_result("
 PICKS = ({"calls": [call("pick")]}, {"say": "Picked."})
+# How often each is called: not so many stops that no run comes to its pending call.
+VERBS = {"start": 8, "submit": 24, "interrupt": 1, "resume": 3, "retry": 4}
 # What a mixed call may be told: it is taken, or refused for what stands in its session.
 TAKEN = {"started", "resumed", "accepted", "already_completed", "stopping", "not_running"}
 REFUSED = {"state_already_running", "state_not_resumable", "unknown_tool_call", "validation_error"}
@@ -160,7 +162,7 @@ def test_two_thousand_mixed_calls_meet_no_deadlock(pair: Pair) -> None:
 
 
 def _asked(client: Client, rng: Random, session_id: str, key: str) -> str:
-    verb = rng.choice(["start", *["submit"] * 4, "interrupt", "resume", "retry"])
+    (verb,) = rng.choices([*VERBS], [*VERBS.values()])
     body: dict[str, Any] = {"agentType": "scripted"}
     if verb == "start":
         answer = client.start(session_id, *rng.choice([(HELLO,), PICKS, PICKS]), key=key)
