@@ -54,7 +54,7 @@ LeaseMs = Annotated[
 ]
 DrainS = Annotated[
     float | None,
-    typer.Option("--drain-s", help="Seconds to finish what is under way, when told to leave; 10."),
+    typer.Option("--drain-s", help="Seconds until it is gone, once told to leave; 10."),
 ]
 DbosSchema = Annotated[str | None, typer.Option("--dbos-schema", help="DBOS's schema; dbos.")]
 RuntimeRole = Annotated[

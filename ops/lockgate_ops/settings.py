@@ -30,7 +30,7 @@ class Settings(BaseSettings):
     metrics         serve /metrics, to whoever reaches the port
     concurrency     runs that a worker drives at the same time
     lease_ms        a worker is taken for dead when its heartbeat is older
-    drain_s         how long a process that was told to leave finishes what it has
+    drain_s         how soon a process is gone that was told to leave; it finishes what it can
     pg_bin, data_folder  of the private server, where no database URL is given
     """
 

@@ -36,6 +36,7 @@ DRIVE_VERSION = "drive-1"  # a contract test holds it to lockgate.drive_version(
 STOPS_EVERY_S = 0.25  # how long a stop may go unheard by a model call that says nothing
 DELIVER_EVERY_S = 0.5
 RELISTEN_S = 2.0
+HAND_OVER_S = 2.0
 POLL_SLEEPS_S = 90.0  # how long DBOS's poll may sleep on when its database has come back
 
 log = structlog.get_logger(__name__)
@@ -49,7 +50,8 @@ class WorkerSettings:
     lease_ms        it is taken for dead when its heartbeat is older
     sweep_every_s   how often it looks for what nothing executes; None is five times a lease, and
                     once a second at least
-    drain_s         how long it finishes what it drives, once it is told to stop
+    drain_s         how soon it is gone, once it is told to stop: it finishes what it can, and keeps
+                    the last quarter, two seconds at most, to hand over the rest
     max_attempts    attempts without progress after which a run ends failed
     """
 
@@ -192,7 +194,8 @@ class Worker:
         )
 
     async def _drain(self, driver: drives.Driver) -> None:
-        deadline = asyncio.get_running_loop().time() + self.settings.drain_s
+        finishes_s = self.settings.drain_s - min(HAND_OVER_S, self.settings.drain_s / 4)
+        deadline = asyncio.get_running_loop().time() + finishes_s
         while driver.active and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(0.05)
         await driver.hand_over_drained()
