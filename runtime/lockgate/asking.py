@@ -41,8 +41,8 @@ async def ask(
         settings=ready.agent.settings,
         tool_choice="required" if forced else "auto",
     )
-    await scope.hold_to_the_claim()
     await scope.tell_hooks("before_llm_call", step, ModelAsked(history))
+    await scope.hold_to_the_claim()
     call = ModelCall(ready.model, request, scope.writer, scope.chunks)
     resync = {
         "runId": str(scope.run_id),

@@ -7,7 +7,7 @@ the attempt still stands and whether the run is to stop, and both are obeyed at 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 from uuid import UUID
 
@@ -55,8 +55,9 @@ class Attempt:
         run_id: UUID,
         claim: ClaimRunResult,
         lapses: int,
+        on_commit: Callable[[], None] = lambda: None,
     ) -> None:
-        self._scope = Scope(around, tenant_id, session_id, run_id, claim, lapses)
+        self._scope = Scope(around, tenant_id, session_id, run_id, claim, lapses, on_commit)
         self._claim = claim
         self._history: list[Message] = []
         self._calls: list[dict[str, Any]] = claim.calls

@@ -75,7 +75,6 @@ class OpenStep:
             if self.is_closed:  # all results were saved, and the attempt was lost before the step
                 await self._scope.commit(rules.commit_step, step=self.step)
             return True
-        await self._scope.hold_to_the_claim()
         return await self._scope.finished_before_a_stop(self._side_by_side(ours))
 
     async def _side_by_side(self, ours: Sequence[tuple[StoredCall, Judged]]) -> None:
@@ -124,6 +123,7 @@ class OpenStep:
             await self._tell_hooks("before_tool", call)
         except Exception as error:  # noqa: BLE001 - the typed error of a hook is the answer.
             return failure(error)
+        await self._scope.hold_to_the_claim()
         if tool.replay == "never":
             await self._begin(call)
         began = time.monotonic()

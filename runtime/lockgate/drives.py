@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import structlog
 from dbos import DBOS
+from psycopg_pool import PoolTimeout
 
 from lockgate.attempt import Attempt
 from lockgate.errors import (
@@ -29,15 +31,17 @@ from lockgate.rules import recovery, runs, steps
 from lockgate.scope import Surroundings
 from lockgate.stream_writer import StreamWriter
 from lockgate.strict_json import dumps
-from lockgate.worker_outcomes import ClaimRunOutcome, RequeueRunOutcome
+from lockgate.weather import is_weather, was_rolled_back
+from lockgate.worker_outcomes import ClaimRunOutcome, ClaimRunResult, RequeueRunOutcome
 
 AT_ONCE = 8  # attempts that a leaving worker hands over side by side: it has little time for it
 
-# A run that ends its worker takes along whatever else is driven there. So what has been lost so
-# often without progress is begun while no other such run begins, or one run that is poison would
-# spend the budget of all that came back with it. After so long alone it was not the poison.
-ALONE_AFTER = 2  # lost attempts; the budget, and the bodies of a call, allow for more
-ALONE_S = 2.0
+# A run that ends its worker takes along whatever else is driven there. So what has died so often
+# without progress is begun while no other such run begins, until it commits something: or one run
+# that is poison would spend the budget of all that came back with it.
+ALONE_AFTER = 3  # deaths; the budget allows for more
+ALONE_S = 30.0  # after so long alone it was not the poison
+CLAIM_TRIES = 4  # of a claim of which it is certain that it was not heard
 
 log = structlog.get_logger(__name__)
 
@@ -65,7 +69,7 @@ class Driver:
     kick      starts what waits in the queue, once a slot is free
     draining  set once this worker takes no more; leaving, once it finishes nothing either
     active    the attempts under way, by drive_id; it decides nothing
-    alone     held by a run that was lost again and again, while it begins
+    alone     held by a run whose workers died again and again, while it begins
     """
 
     around: Surroundings
@@ -85,28 +89,31 @@ class Driver:
         session_id: str,
         run_id: UUID,
         drive_id: UUID,
-        lost_attempts: int = 0,
+        deaths: int = 0,
     ) -> dict[str, Any]:
-        """Drive a run for one attempt, and say how the attempt went."""
-        if lost_attempts < ALONE_AFTER:
-            return await self._drive(tenant_id, session_id, run_id, drive_id)
+        """Drive a run for one attempt, and say how the attempt went.
+
+        deaths  of its workers, since it last made progress
+        """
+        run: dict[str, Any] = {"tenant_id": tenant_id, "session_id": session_id, "run_id": run_id}
+        if deaths < ALONE_AFTER:
+            return await self._drive(run, drive_id, _nothing)
         await self.alone.acquire()  # before the claim: who waits here has nothing to lose
         release = _Release(self.alone)
         try:
-            return await self._drive(tenant_id, session_id, run_id, drive_id)
+            return await self._drive(run, drive_id, release)
         finally:
             release()
 
     async def _drive(
-        self, tenant_id: str, session_id: str, run_id: UUID, drive_id: UUID
+        self, run: dict[str, Any], drive_id: UUID, on_commit: Callable[[], None]
     ) -> dict[str, Any]:
-        run: dict[str, Any] = {"tenant_id": tenant_id, "session_id": session_id, "run_id": run_id}
         if len(self.active) + 1 >= self.slots:
             self.kick()  # a full worker has left others waiting, and the poll is slow
         if self.draining.is_set():
             return await self._requeue(run, drive_id, "raised", None)
         try:
-            return await self._attempt(run, drive_id)
+            return await self._attempt(run, drive_id, on_commit)
         except RunSuperseded:
             return {"outcome": "fenced"}
         except Exception as error:  # noqa: BLE001 - classified; DBOS's own signals pass by.
@@ -118,12 +125,24 @@ class Driver:
             # Somebody's code raised it; nobody cancelled us, and nobody else would go on.
             return await self._hand_over(run, drive_id, error)
 
-    async def _attempt(self, run: dict[str, Any], drive_id: UUID) -> dict[str, Any]:
+    async def _claim(self, run: dict[str, Any], drive_id: UUID) -> ClaimRunResult:
+        """Claim a run, once; again only where the database cannot have heard of it."""
+        for tries_left in reversed(range(CLAIM_TRIES)):
+            try:
+                return await self.around.database.call_once(
+                    steps.claim_run, drive_id=drive_id, worker_id=self.worker_id, **run
+                )
+            except (psycopg.Error, PoolTimeout, OSError) as error:
+                if not (tries_left and is_weather(error) and was_rolled_back(error)):
+                    raise
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def _attempt(
+        self, run: dict[str, Any], drive_id: UUID, on_commit: Callable[[], None]
+    ) -> dict[str, Any]:
         lapses = self.around.lapses()
         try:
-            claim = await self.around.database.call_once(
-                steps.claim_run, drive_id=drive_id, worker_id=self.worker_id, **run
-            )
+            claim = await self._claim(run, drive_id)
         except RuleBroken as error:
             return await self._end_unclaimed(run, error)
         if claim.outcome is ClaimRunOutcome.OVER:
@@ -131,7 +150,7 @@ class Driver:
         if self.leaving.is_set():  # the claim was under way when the others were handed over
             return await self._requeue(run, drive_id, "drained", None)
         self.around.tally.recoveries += claim.attempt > 1
-        attempt = Attempt(self.around, **run, claim=claim, lapses=lapses)
+        attempt = Attempt(self.around, **run, claim=claim, lapses=lapses, on_commit=on_commit)
         active = self.active[drive_id] = Active(run, attempt.writer)
         try:
             end = await attempt.run()
@@ -229,6 +248,10 @@ class Driver:
         return {"outcome": str(answer.outcome)}
 
 
+def _nothing() -> None:
+    """Do nothing: this run has not been begun alone."""
+
+
 class _Release:
     """Lets go of a lock, once: when it is called, or after ALONE_S."""
 
@@ -255,9 +278,9 @@ def use(driver: Driver | None) -> None:
 
 @DBOS.workflow(name="drive_run", max_recovery_attempts=None)
 async def drive_run(
-    tenant_id: str, session_id: str, run_id: str, drive_id: str, lost_attempts: int = 0
+    tenant_id: str, session_id: str, run_id: str, drive_id: str, deaths: int = 0
 ) -> dict[str, Any]:
     """Drive one attempt; what the queue calls."""
     if _driver is None:
         raise RuntimeError("no worker is running in this process")
-    return await _driver.drive(tenant_id, session_id, UUID(run_id), UUID(drive_id), lost_attempts)
+    return await _driver.drive(tenant_id, session_id, UUID(run_id), UUID(drive_id), deaths)

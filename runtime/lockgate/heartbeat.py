@@ -20,6 +20,7 @@ from lockgate.tally import Tally
 
 BEATS_PER_LEASE = 5
 FIRST_BEAT_WAIT_S = 30.0
+LAST_BEAT_WAIT_S = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -62,10 +63,10 @@ class Heartbeat:
             raise TimeoutError("the first heartbeat was not written: is the database there?")
 
     async def stop(self) -> None:
-        """Beat once more as draining, and end the thread."""
+        """Beat once more as draining, and end the thread; a silent database is not waited for."""
         self._draining = True
         self._stopping.set()
-        await asyncio.to_thread(self._thread.join)
+        await asyncio.to_thread(self._thread.join, LAST_BEAT_WAIT_S)
 
     def drain(self) -> None:
         """Say with the next beats that this worker takes no new drives."""
@@ -93,7 +94,7 @@ class Heartbeat:
         while not self._stopping.is_set():
             try:
                 await self._beat_over_one_link(every_s)
-            except (psycopg.Error, OSError) as error:
+            except Exception as error:  # noqa: BLE001 - who stops beating is taken for dead, alive.
                 state = getattr(error, "sqlstate", None)
                 log.warning("heartbeat.failed", worker_id=self._worker_id, sqlstate=state)
                 self._on_lost()

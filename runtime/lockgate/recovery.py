@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import structlog
 
 from lockgate.database import Database
-from lockgate.errors import error_detail
+from lockgate.errors import RuleBroken, error_detail
 from lockgate.rules import recovery as rules
-from lockgate.rules import sessions
+from lockgate.rules import runs, sessions, steps
 from lockgate.strict_json import dumps
 from lockgate.tally import Tally
 from lockgate.worker_outcomes import ContinueSessionOutcome, RequeueRunOutcome, SweepFinding
@@ -99,7 +99,31 @@ class Sweeper:
             continued = await self.database.call(rules.continue_session, **named)
             self._tell(finding, continued.outcome)
             return continued.outcome is ContinueSessionOutcome.CONTINUED
-        return await self._requeue(finding)
+        try:
+            return await self._requeue(finding)
+        except RuleBroken as error:
+            await self._end(finding, error)
+            return False
+
+    async def _end(self, finding: SweepFinding, error: RuleBroken) -> None:
+        """End a run that cannot be handed over, whatever is tried: what it needs is damaged.
+
+        An error of class LG tells of the caller, or of a label of another release: not of the run.
+        """
+        if error.sqlstate.startswith("LG"):
+            raise error
+        log.error("sweep.store_corrupt", run_id=str(finding.run_id), error=error_detail(error))
+        assert finding.run_id is not None
+        run = {"session_id": finding.session_id, "tenant_id": finding.tenant_id}
+        stored = await self.database.call(runs.get_run, run_id=finding.run_id, **run)
+        await self.database.call(
+            steps.finish_run,
+            run_id=finding.run_id,
+            attempt=stored.attempt,
+            status="failed",
+            error_detail=dumps(error_detail(error)),
+            **run,
+        )
 
     async def _requeue(self, finding: SweepFinding) -> bool:
         assert finding.run_id is not None

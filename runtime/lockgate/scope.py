@@ -77,10 +77,14 @@ class Scope:
         run_id: UUID,
         claim: ClaimRunResult,
         lapses: int,
+        on_commit: Callable[[], None],
     ) -> None:
-        """lapses  of the worker's promise, from before it has claimed"""
+        """lapses     of the worker's promise, from before it has claimed
+        on_commit  called whenever a part of a step is saved
+        """
         self.around = around
         self._lapses = lapses
+        self._on_commit = on_commit
         self.claim = claim
         self.run_id = run_id
         self.session_id = session_id
@@ -118,6 +122,7 @@ class Scope:
         """Save one part of a step by a call of its rule that is made under the writer's lock."""
         answer = await self.writer.commit(rule)
         self.committed = answer.head_sequence
+        self._on_commit()
         return answer
 
     def emitter(self, step: int) -> Callable[[str, Any], Awaitable[None]]:
@@ -188,7 +193,7 @@ class Scope:
         return None
 
     async def hold_to_the_claim(self) -> None:
-        """Before a model call or bodies begin: a worker that was away asks whether the run is its.
+        """Before a model call or a body begins: a worker that was away asks whether the run is its.
 
         Errors  RunSuperseded when the attempt is over
         """

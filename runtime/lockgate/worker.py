@@ -36,7 +36,7 @@ DRIVE_VERSION = "drive-1"  # a contract test holds it to lockgate.drive_version(
 STOPS_EVERY_S = 0.25  # how long a stop may go unheard by a model call that says nothing
 DELIVER_EVERY_S = 0.5
 RELISTEN_S = 2.0
-HAND_OVER_S = 2.0
+HAND_OVER_S = 4.0  # of it half to hand over, and half until DBOS has let go
 POLL_SLEEPS_S = 90.0  # how long DBOS's poll may sleep on when its database has come back
 
 log = structlog.get_logger(__name__)
@@ -51,7 +51,7 @@ class WorkerSettings:
     sweep_every_s   how often it looks for what nothing executes; None is five times a lease, and
                     once a second at least
     drain_s         how soon it is gone, once it is told to stop: it finishes what it can, and keeps
-                    the last quarter, two seconds at most, to hand over the rest
+                    the last third, four seconds at most, to hand over the rest
     max_attempts    attempts without progress after which a run ends failed
     """
 
@@ -154,14 +154,15 @@ class Worker:
         self._beat.drain()
         if self._kicker is not None:
             await self._kicker.close()
+        kept_s = min(HAND_OVER_S, self.settings.drain_s / 3)
         if self._driver is not None:
             self._driver.draining.set()
-            await self._drain(self._driver)
+            await self._drain(self._driver, self.settings.drain_s - kept_s, kept_s / 2)
         for task in (*self._loops, *self._background):
             task.cancel()
-        await asyncio.gather(*self._loops, *self._background, return_exceptions=True)
+        await self._ended(kept_s / 4)
         await self._beat.stop()
-        await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=2)
+        await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=1)
         # DBOS had made its own pool the loop's, and has just shut it down.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
         drives.use(None)
@@ -193,12 +194,22 @@ class Worker:
             on_conflict="always_update",
         )
 
-    async def _drain(self, driver: drives.Driver) -> None:
-        finishes_s = self.settings.drain_s - min(HAND_OVER_S, self.settings.drain_s / 4)
+    async def _ended(self, within_s: float) -> None:
+        """Wait until what was cancelled has ended, but not for what does not listen."""
+        cancelled = [*self._loops, *self._background]
+        if cancelled:
+            await asyncio.wait(cancelled, timeout=within_s)
+
+    async def _drain(self, driver: drives.Driver, finishes_s: float, hands_over_s: float) -> None:
         deadline = asyncio.get_running_loop().time() + finishes_s
         while driver.active and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(0.05)
-        await driver.hand_over_drained()
+        try:
+            async with asyncio.timeout(hands_over_s):
+                await driver.hand_over_drained()
+        except TimeoutError:
+            # Our lease runs out with us, and a sweep finds what is left.
+            log.warning("worker.drain_cut_off", worker_id=self.worker_id)
 
     async def _may_begin(self) -> None:
         """Wait until our own promise is fresh, before a model call or a tool body."""

@@ -216,3 +216,17 @@ def test_one_session_that_cannot_be_mended_keeps_no_other_from_it(
     assert all(db.run(run_id).attempt == 2 for run_id in run_ids)
     assert db.run(broken).attempt == 1
     assert db.run(broken).status == "running"
+
+
+def test_a_run_whose_rows_allow_no_takeover_ends_typed(db: Door, database_url: str) -> None:
+    run_id = owner_dead(db)
+    db.execute(
+        "insert into lockgate_store.recoveries (session_id, run_id, attempts, next_at)"
+        " values ('s1', %s, 2147483647, clock_timestamp())",
+        run_id,
+    )
+    aged(db)
+    assert sweep(database_url) == 0
+    assert left(db, run_id) == Left("failed", "failed", "failed", ("failed",))
+    detail = db.run(run_id).error_detail
+    assert (detail["code"], detail["retryable"]) == ("framework_store_corrupt", False)

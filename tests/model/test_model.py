@@ -3,9 +3,11 @@
 One case with its trail:    pytest tests/model -k retry-interrupts --basetemp /tmp/trail
 """
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -17,16 +19,36 @@ LONG = (pytest.mark.long, pytest.mark.timeout(2 * LONG_LIMIT_S))
 AT_ONCE = 2  # A verifier has one processor and up to a few hundred megabytes.
 
 
+class Spread(dict[str, Future[Verdict]]):
+    """Checks a case when it is asked for."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__()
+        self._home = home
+
+    def __missing__(self, name: str) -> Future[Verdict]:
+        (case,) = [case for case in CASES if case.name == name]
+        verdict: Future[Verdict] = Future()
+        verdict.set_result(check(case, self._home / name))
+        return verdict
+
+
 @pytest.fixture(scope="session")
 def verdicts(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, Future[Verdict]]]:
-    """Check the cases of this session in their order, while the tests wait each for its own."""
+) -> Iterator[Mapping[str, Future[Verdict]]]:
+    """Check the cases of this session in their order, while the tests wait each for its own.
+
+    Where the suite is spread over processes, each of them checks only what it is given.
+    """
     missing = missing_programs()
     if missing:
         pytest.skip(f"no {' and no '.join(missing)} here: {INSTALL}")
     asked = {item.nodeid.partition("[")[2].rstrip("]") for item in request.session.items}
     home = tmp_path_factory.mktemp("model")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        yield Spread(home)
+        return
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield {
             case.name: pool.submit(check, case, home / case.name)
@@ -41,7 +63,7 @@ def verdicts(
     [pytest.param(case, id=case.name, marks=LONG if case.is_long else ()) for case in CASES],
 )
 def test_the_model_does_what_its_case_says(
-    verdicts: dict[str, Future[Verdict]], case: Case
+    verdicts: Mapping[str, Future[Verdict]], case: Case
 ) -> None:
     verdict = verdicts[case.name].result()
 

@@ -10,7 +10,13 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from lockgate_ops.chaos.checks import begun_again, begun_twice, ended_otherwise, not_told
+from lockgate_ops.chaos.checks import (
+    begun_again,
+    begun_too_often,
+    begun_twice,
+    ended_otherwise,
+    not_told,
+)
 from lockgate_ops.chaos.clients import Client, Sent, Stuck
 from lockgate_ops.chaos.facts import Begun, Claim, Facts, Run
 from lockgate_ops.chaos.forecast import POISON_MODEL
@@ -24,7 +30,7 @@ from lockgate_ops.chaos.ways import Answer, OverHttp, understood
 from lockgate_ops.chaos.wishes import Wish
 
 BODY = Begun("r", 1, 1, "note", 7, began_at=100.0, committed_at=None)
-RUN = Run("r", "told-1", "start", "completed", None, None, None)
+RUN = Run("r", "told-1", "start", "completed", None, None, None, attempt=2)
 NO_STOPS: dict[str, set[str]] = {"interrupt": set(), "abort": set()}
 TOKEN = "t-1"
 WISH = Wish("s", "start", {"input": {"message": TOKEN}}, TOKEN, key="k")
@@ -89,6 +95,12 @@ def test_an_end_that_was_asked_for_is_none_to_tell(fine: Run) -> None:
 )
 def test_a_run_without_an_end_or_with_another_is_told(odd: Run) -> None:
     assert len([*ended_otherwise([odd], NO_STOPS)]) == 1
+
+
+def test_a_body_that_more_drives_had_than_there_were_attempts_is_told() -> None:
+    assert list(begun_too_often([BODY, BODY], [RUN])) == []
+    assert len([*begun_too_often([BODY, BODY, BODY], [RUN])]) == 1
+    assert len([*begun_too_often([BODY], [run(run_id="other")])]) == 1
 
 
 def told_facts() -> Facts:

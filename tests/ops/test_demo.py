@@ -58,8 +58,11 @@ def _touring() -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 def _folder(tour: subprocess.Popen[str]) -> Path:
     """Return the tour's data folder, which its sentinel's arguments name."""
-    shells = [words for words in children_of(tour.pid) if words[0] == "/bin/sh"]
-    return Path(shells[0][4])
+    return Path(_shells(tour)[0][4])
+
+
+def _shells(tour: subprocess.Popen[str]) -> list[list[str]]:
+    return [words for words in children_of(tour.pid) if words and words[0] == "/bin/sh"]
 
 
 def _nothing_left(mark: str, data: Path) -> bool:
@@ -72,7 +75,7 @@ def test_the_tour_goes_through_within_its_bound() -> None:
     with _touring() as (tour, mark):
         assert tour.stdout is not None
         lines = [tour.stdout.readline()]
-        wait_until(lambda: children_of(tour.pid), "the private server's sentinel")
+        wait_until(lambda: _shells(tour), "the private server's sentinel")
         data = _folder(tour)
         lines.extend(tour.stdout)
         assert tour.wait() == 0, "".join(lines)

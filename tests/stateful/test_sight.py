@@ -57,8 +57,8 @@ BROKEN = {
         "and s.status = 'active'",
     ),
     "a takeover forgets the terminal commit": (
-        "recovery/requeue_run",
-        "if v_session.terminal_run_id = p_run_id then",
+        "recovery/settle_lost_run",
+        "if p_session.terminal_run_id = p_run.run_id then",
         "if false then",
     ),
     "a second answer takes the place of the first": (

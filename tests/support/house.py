@@ -87,7 +87,7 @@ def house_of(scene: Scene, peer: Peer) -> House:
             hurry=lambda: None,
             background=set(),
         )
-        scope = Scope(around, "", "parent", run_id, claim, 0)
+        scope = Scope(around, "", "parent", run_id, claim, 0, lambda: None)
         calls = [tool(f"call-{n}", "companion__sendMessage") for n in range(5)]
         await scope.commit(steps.commit_reply, step=1, content="[]", calls=dumps(calls))
         return scope, [call["id"] for call in calls]

@@ -25,7 +25,12 @@ COMMITS = (
     *(entries.start, entries.resume, entries.retry, stops.interrupt, stops.abort),
     *(sessions.create_session, sessions.fail_session_without_run, sessions.delete_session),
     *(tool_calls.submit_tool_result, usage.record_usage_entries),
-    *(recovery.requeue_run, recovery.continue_session, settlement.mark_delivered),
+    *(
+        recovery.requeue_run,
+        recovery.continue_session,
+        recovery.complete_end,
+        settlement.mark_delivered,
+    ),
 )
 When: TypeAlias = Literal["after", "sent", "before"]
 Whose: TypeAlias = Literal["family", "root", "child"]

@@ -95,7 +95,11 @@ def judged(storm: Storm, watches: list[Watch]) -> tuple[Facts, list[str]]:
         for reader in storm.readers:
             wrong += reader.disagreements(facts.chunks[reader.session_id])
         wrong += [f"{sentence} {row}" for sentence, row in violations(connection)]
+    assert storm.troubles is not None
+    wrong += [f"there was no {kind}" for kind in storm.troubles.missing()]
     for watch in watches:
+        if watch.looks == 0:
+            wrong.append(f"nobody has looked: {watch.name}")
         wrong += [f"seen: {what}" for what in watch.broken]
         if watch.failure is not None:
             wrong.append(f"{watch.name} could not be looked at: {watch.failure!r}")

@@ -29,6 +29,7 @@ def all_of_them(
     yield from begun_again(facts.bodies, frozen)
     yield from begun_again(facts.model_calls, frozen)
     yield from begun_twice(facts.bodies)
+    yield from begun_too_often(facts.bodies, facts.runs)
     yield from ended_otherwise(facts.runs, stops)
     yield from not_told(facts)
 
@@ -63,6 +64,16 @@ def begun_twice(bodies: Iterable[Begun]) -> Iterator[str]:
         for place, times in count.items():
             if times > most:
                 yield f"the body of {tool} ran {times} times: {place}"
+
+
+def begun_too_often(bodies: Iterable[Begun], runs: Iterable[Run]) -> Iterator[str]:
+    """Say which body ran more often than its run had attempts: two drives had it at once."""
+    attempts = {run.run_id: run.attempt for run in runs}
+    count = Counter((body.run_id, body.step, body.ordinal) for body in bodies)
+    for (run_id, *place), times in count.items():
+        most = attempts.get(run_id, 0)
+        if times > most:
+            yield f"a body ran {times} times in {most} attempts: {run_id} {place}"
 
 
 def ended_otherwise(runs: Iterable[Run], stops: Mapping[str, set[str]]) -> Iterator[str]:

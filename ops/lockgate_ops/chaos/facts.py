@@ -11,7 +11,7 @@ from psycopg.rows import class_row
 
 RUNS = """
 select r.run_id::text, r.session_id, r.drive, r.status, r.stop_kind, r.stop_reason,
-       r.error_detail ->> 'code' as code
+       r.error_detail ->> 'code' as code, r.attempt
   from lockgate_store.runs r"""
 BODIES = """
 select run_id::text, step, ordinal, tool as what, pid, extract(epoch from began_at)::float
@@ -37,7 +37,11 @@ select c.session_id, c.last_sequence - c.chunk_count + u.place as sequence, c.ru
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run as it ended. code  of its error, if it has one"""
+    """A run as it ended.
+
+    code     of its error, if it has one
+    attempt  how often it was handed on or ended, and one more
+    """
 
     run_id: str
     session_id: str
@@ -46,6 +50,7 @@ class Run:
     stop_kind: str | None
     stop_reason: str | None
     code: str | None
+    attempt: int
 
 
 @dataclass(frozen=True, slots=True)

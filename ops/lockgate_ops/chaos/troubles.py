@@ -75,7 +75,11 @@ class Troubles:
     @property
     def had_all(self) -> bool:
         """Whether each kind has happened."""
-        return self.count.keys() == DECK.keys()
+        return not self.missing()
+
+    def missing(self) -> list[str]:
+        """Return the kinds that have not happened."""
+        return [kind for kind in DECK if kind not in self.count]
 
     async def storm(self) -> None:
         """Break until it is over, and then until all that was frozen or cut is whole again."""

@@ -79,9 +79,10 @@ def test_a_total_never_goes_down(db: Door, name: str) -> None:
 
 
 def test_a_beat_says_how_long_ago_the_last_sweep_ended(db: Door, clock: Clock) -> None:
-    db.beat()
-    assert worker(db).swept_at is None
-    clock.forward(seconds=1)
+    for _ in range(3):
+        db.beat(swept_ago_ms=0)
+        assert worker(db).swept_at is None, "it was not to judge anybody yet"
+        clock.forward(seconds=2)
     db.beat(swept_ago_ms=250)
     swept = clock.now - timedelta(milliseconds=250)
     assert worker(db).swept_at == swept
@@ -93,9 +94,19 @@ def test_a_beat_says_how_long_ago_the_last_sweep_ended(db: Door, clock: Clock) -
 
 
 @pytest.mark.parametrize("name", [*TOTALS, "swept_ago_ms"])
-def test_less_than_nothing_is_a_broken_promise(db: Door, name: str) -> None:
+@pytest.mark.parametrize("told", [-1, 2**63 - 1])
+def test_less_than_nothing_or_more_than_can_be_is_a_broken_promise(
+    db: Door, name: str, told: int
+) -> None:
     with pytest.raises(psycopg.DatabaseError) as broken:
-        db.call("heartbeat", worker_id="worker-1", **{name: -1})
+        db.call("heartbeat", worker_id="worker-1", **{name: told})
+
+    assert broken.value.sqlstate == "LG002"
+
+
+def test_whether_it_drains_is_to_be_said(db: Door) -> None:
+    with pytest.raises(psycopg.DatabaseError) as broken:
+        db.beat(draining=None)
 
     assert broken.value.sqlstate == "LG002"
 

@@ -194,3 +194,47 @@ def test_a_short_lease_shortens_the_first_wait(db: Door) -> None:
     answer = db.requeue(run_id, "raised", failure={"message": "boom"})
 
     assert (answer.next_at - START).total_seconds() == 0.5
+
+
+@pytest.mark.parametrize("finding", ["drained", "never_claimed"])
+def test_what_is_not_counted_waits_for_nothing(db: Door, clock: Clock, finding: str) -> None:
+    db.beat()
+    run_id = db.start().run_id
+    for _ in range(4):
+        db.drive(run_id)
+        db.requeue(run_id, "raised", failure={"message": "boom"}, max_attempts=9)
+    clock.forward(seconds=60)
+    if finding == "drained":
+        db.drive(run_id)
+    else:
+        db.set_workflow(run_id, status="PENDING", executor_id="gone", started_at_epoch_ms=1)
+    answer = db.requeue(run_id, finding)
+
+    assert (answer.outcome, answer.next_at) == ("requeued", clock.now)
+    (budget,) = db.rows("select attempts, deaths from lockgate_store.recoveries")
+    assert (budget.attempts, budget.deaths) == (4, 0)
+
+
+def test_deaths_are_the_losses_in_which_a_worker_died(db: Door, clock: Clock) -> None:
+    db.beat()
+    run_id = db.driven().run_id
+    db.requeue(run_id, "raised")
+    db.drive(run_id)
+    db.set_workflow(run_id, status="PENDING", executor_id="worker-1")
+    clock.forward(seconds=60)
+    db.requeue(run_id, "owner_dead", worker_id="worker-2")
+    (budget,) = db.rows("select attempts, deaths from lockgate_store.recoveries")
+
+    assert (budget.attempts, budget.deaths) == (2, 1)
+
+
+def test_the_wait_of_an_attempt_of_any_number_can_be_told(db: Door, clock: Clock) -> None:
+    run_id = db.driven().run_id
+    db.execute(
+        "insert into lockgate_store.recoveries (session_id, run_id, attempts, next_at)"
+        " values ('s1', %s, 5000, lockgate.now())",
+        run_id,
+    )
+    answer = db.requeue(run_id, "raised", max_attempts=100_000)
+
+    assert (answer.next_at - clock.now).total_seconds() == 60

@@ -16,22 +16,24 @@ as $$
 -- Renews a worker's promise to be there for another lease. A beat that comes late starts the
 -- worker's regular time anew: for one full lease it judges nobody. The totals of its boot come
 -- along, so that they cost no commit of their own; they never go down. p_swept_ago_ms is how long
--- ago its last sweep ended, null before the first.
+-- ago its last sweep ended, null before the first; one that was not to judge yet counts for none.
 --
 -- Locks     workers row
 -- Writes    workers
 -- Raises    LG002 for a worker's id of none or over 256 characters, no lease, or a total or a time
---           of less than nothing
+--           of less than nothing, or of more than a boot can come to
 declare
   v_now timestamptz := lockgate.now();
   v_before lockgate_store.workers;
   v_was_late boolean;
-  v_swept_at timestamptz := v_now - p_swept_ago_ms * interval '1 millisecond';
+  v_swept_at timestamptz;
 begin
   perform lockgate.require(
     char_length(p_worker_id) between 1 and 256 and p_lease_ms > 0
-      and p_takeovers >= 0 and p_recoveries >= 0 and p_exhausted >= 0 and p_fenced_writes >= 0
-      and coalesce(p_swept_ago_ms, 0) >= 0,
+      and p_draining is not null
+      and least(p_takeovers, p_recoveries, p_exhausted, p_fenced_writes, p_swept_ago_ms) >= 0
+      and greatest(p_takeovers, p_recoveries, p_exhausted, p_fenced_writes, p_swept_ago_ms)
+        < 1000000000000,
     'a worker has an id of 1 to 256 characters, a lease of at least a millisecond, and totals',
     jsonb_build_object('leaseMs', p_lease_ms));
   select w.* into v_before
@@ -39,6 +41,11 @@ begin
    where w.worker_id = p_worker_id
      for no key update;
   v_was_late := v_before.heartbeat_at + v_before.lease_ms * interval '1 millisecond' < v_now;
+  if v_before.regular_since + v_before.lease_ms * interval '1 millisecond' < v_now
+     and not v_was_late
+  then
+    v_swept_at := v_now - p_swept_ago_ms * interval '1 millisecond';
+  end if;
   insert into lockgate_store.workers as w (
       worker_id, drive_version, lease_ms, heartbeat_at, regular_since, draining, started_at,
       takeovers, recoveries, exhausted, fenced_writes, swept_at)

@@ -38,6 +38,7 @@ declare
   v_run lockgate_store.runs;
   v_workflow lockgate.drive_workflow_result;
   v_status text;
+  v_is_spent boolean;
 begin
   select r.* into v_run
     from lockgate_store.runs r
@@ -64,9 +65,10 @@ begin
     return (case when lockgate.is_live(v_status) then 'suspended' else 'ended' end,
       v_status, null, null)::lockgate.requeue_run_result;
   end if;
-  if lockgate.spend_attempt(v_run, p_finding, p_failure, p_max_attempts) then
+  v_is_spent := lockgate.spend_attempt(v_run, p_finding, p_failure, p_max_attempts);
+  if v_is_spent then
     return row('exhausted', 'failed', null, null)::lockgate.requeue_run_result;
   end if;
-  return lockgate.begin_attempt(v_run, p_finding);
+  return lockgate.begin_attempt(v_run, p_finding, p_waits => v_is_spent is not null);
 end;
 $$;

@@ -4,14 +4,14 @@ create function lockgate.enqueue_drive(
   p_run_id uuid,
   p_drive_id uuid,
   p_not_before timestamptz default null,
-  p_lost_attempts integer default 0
+  p_deaths integer default 0
 )
   returns void
   language plpgsql volatile set search_path = dbos, pg_temp
 as $$
 -- Hands one attempt to the drive queue, in the caller's transaction, as its last write: so there
 -- is no run without a drive and no drive without a run. p_drive_id is minted by the caller's
--- commit: for a known id DBOS answers and enqueues nothing. The drive is told of p_lost_attempts
+-- commit: for a known id DBOS answers and enqueues nothing. The drive is told of p_deaths
 -- before it claims: what was lost again and again is begun alone.
 --
 -- Locks     none of ours; DBOS's rows come last
@@ -22,7 +22,7 @@ begin
     queue_name => 'lockgate_drives',
     positional_args => array[
         to_json(p_tenant_id), to_json(p_session_id), to_json(p_run_id), to_json(p_drive_id)]
-      || case when p_lost_attempts > 0 then array[to_json(p_lost_attempts)] end,
+      || case when p_deaths > 0 then array[to_json(p_deaths)] end,
     workflow_id => p_drive_id::text,
     app_version => lockgate.drive_version(),
     delay_until_epoch_ms => (extract(epoch from p_not_before) * 1000)::bigint,
