@@ -1,4 +1,4 @@
-"""A run that kills whoever drives it spends its own budget, and nobody else's."""
+"""A run that kills whoever drives it spends its budget; what goes on beside it completes."""
 
 from dataclasses import dataclass, field
 from typing import Any
