@@ -40,7 +40,7 @@ AT_ONCE = 8  # attempts that a leaving worker hands over side by side: it has li
 # without progress is begun while no other such run begins, until it commits something: or one run
 # that is poison would spend the budget of all that came back with it.
 ALONE_AFTER = 2  # deaths; the budget allows for more
-ALONE_S = 30.0  # after so long alone it was not the poison
+ALONE_S = 10.0  # after so long alone it was not the poison
 CLAIM_TRIES = 4  # of a claim of which it is certain that it was not heard
 
 log = structlog.get_logger(__name__)

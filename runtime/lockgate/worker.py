@@ -36,6 +36,7 @@ DRIVE_VERSION = "drive-1"  # a contract test holds it to lockgate.drive_version(
 STOPS_EVERY_S = 0.25  # how long a stop may go unheard by a model call that says nothing
 DELIVER_EVERY_S = 0.5
 RELISTEN_S = 2.0
+LEAST_S = 1.5  # to hand over, however little time there is
 HAND_OVER_S = 4.0  # of it half to hand over, and half until DBOS has let go
 POLL_SLEEPS_S = 90.0  # how long DBOS's poll may sleep on when its database has come back
 
@@ -157,7 +158,8 @@ class Worker:
         kept_s = min(HAND_OVER_S, self.settings.drain_s / 3)
         if self._driver is not None:
             self._driver.draining.set()
-            await self._drain(self._driver, self.settings.drain_s - kept_s, kept_s / 2)
+            hands_over_s = max(kept_s / 2, LEAST_S)
+            await self._drain(self._driver, self.settings.drain_s - kept_s, hands_over_s)
         for task in (*self._loops, *self._background):
             task.cancel()
         await self._ended(kept_s / 4)

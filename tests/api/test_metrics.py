@@ -79,6 +79,8 @@ def test_every_figure_has_its_type_and_its_help(watched: Api) -> None:
 def test_an_age_that_nobody_has_is_no_sample(watched: Api, db: Door) -> None:
     ages = {"lockgate_heartbeat_age_seconds", "lockgate_sweep_age_seconds"}
     assert ages & set(figures(watched)) == set()
+    db.beat()
+    db.execute("update lockgate_store.workers set regular_since = regular_since - interval '1 h'")
     db.beat(swept_ago_ms=90_000)
     told = figures(watched)
     assert 0 <= told["lockgate_heartbeat_age_seconds"] < 60

@@ -145,8 +145,8 @@ def test_a_worker_that_dies_after_any_commit_loses_and_doubles_nothing(scene: Sc
         assert outcome(scene, lost.run.session_id) == expected, lost.where
         nothing_is_done_twice(scene, lost)
         assert scene.settlements(lost.run.run_id) == ["completed"]
-    recovered = {n["run"] for n in scene.stage.notes("after_entry", drive="recover")}
-    assert recovered == {str(lost.run.run_id) for lost in rows if lost.where != "finish_run"}
+    lost_before_its_end = {str(lost.run.run_id) for lost in rows if lost.where != "finish_run"}
+    seen(lambda: recovered(scene) == lost_before_its_end, "each recovery is told, and no other")
     assert told_of(scene, len(rows) + WHOLE) == {f"{n['run']}:completed" for n in runs(scene)}
 
 
@@ -174,6 +174,10 @@ def test_a_run_that_waits_for_answers_loses_and_doubles_nothing_either(scene: Sc
             assert len({note["dedupe"] for note in bodies}) == 1
             # Twice only where the crash fell between the body and the commit of its result.
             assert len(bodies) <= 1 + (lost.where in BEFORE_A_RESULT), (n, lost.where)
+
+
+def recovered(scene: Scene) -> set[str]:
+    return {note["run"] for note in scene.stage.notes("after_entry", drive="recover")}
 
 
 def runs(scene: Scene) -> list[dict[str, Any]]:

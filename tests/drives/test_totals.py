@@ -6,6 +6,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from lockgate import drives
 from lockgate.drives import Driver
 from lockgate.errors import RunSuperseded
 from lockgate.scope import Surroundings
@@ -50,6 +51,11 @@ def scraped(address: str) -> dict[str, float]:
     }
 
 
+def begin_side_by_side() -> None:
+    """Let a worker begin at once what two others have died of."""
+    drives.ALONE_AFTER = 99
+
+
 def test_takeovers_recoveries_and_refused_writes_are_told_and_outlive_their_workers(
     scene: Scene,
 ) -> None:
@@ -64,7 +70,7 @@ def test_takeovers_recoveries_and_refused_writes_are_told_and_outlive_their_work
     stranded = "select finding, owner_id from lockgate.stranded_runs"
     seen(lambda: len(scene.door.rows(stranded)) == 2, "nothing executes them")
     assert {(r.finding, r.owner_id) for r in scene.door.rows(stranded)} == {("owner_dead", second)}
-    last = scene.crew.worker("C")
+    last = scene.crew.worker("C", prepare=begin_side_by_side)
     third = last.ready()
     scene.stage.seen("waits", 2, pid=last.pid)
     for gate in ("word", "body"):
