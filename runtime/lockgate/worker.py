@@ -52,7 +52,8 @@ class WorkerSettings:
     sweep_every_s   how often it looks for what nothing executes; None is five times a lease, and
                     once a second at least
     drain_s         how soon it is gone, once it is told to stop: it finishes what it can, and keeps
-                    the last third, four seconds at most, to hand over the rest
+                    the last third, four seconds at most, to hand over the rest; however short it
+                    is, a second and a half is taken for that
     max_attempts    attempts without progress after which a run ends failed
     """
 

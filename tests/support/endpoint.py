@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
+from tests.support.fault_proxy import in_a_thread
 from tests.support.seen import WITHIN_S
 
 SIZE = 1 << 16
@@ -143,20 +144,6 @@ def _place(url: str) -> tuple[str, int]:
 
 @contextmanager
 def endpoint_of(url: str) -> Iterator[Endpoint]:
-    """Lend an endpoint of a database, in a thread of its own."""
-    endpoint, started = Endpoint(url), threading.Event()
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
-
-    def run() -> None:
-        with asyncio.Runner(loop_factory=lambda: loop) as runner:
-            runner.run(endpoint.serve(started, stop))
-
-    thread = threading.Thread(target=run, name="endpoint")
-    thread.start()
-    assert started.wait(WITHIN_S)
-    try:
+    """Lend an endpoint of a database."""
+    with in_a_thread(Endpoint(url), "endpoint") as endpoint:
         yield endpoint
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(WITHIN_S)

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from tests.support.seen import WITHIN_S
@@ -262,22 +262,38 @@ def _refusal(sqlstate: str, state: bytes) -> bytes:
     return b"E" + (len(body) + 4).to_bytes(4, "big") + body + after
 
 
+class Served(Protocol):
+    """What runs on a loop until it is told to stop."""
+
+    async def serve(self, started: threading.Event, stop: asyncio.Event) -> None: ...
+
+
+Lent = TypeVar("Lent", bound=Served)
+
+
 @contextmanager
-def proxy_to(url: str) -> Iterator[Proxy]:
-    """Lend a proxy to a database, in a thread of its own."""
-    proxy, started = Proxy(url), threading.Event()
+def in_a_thread(served: Lent, name: str) -> Iterator[Lent]:
+    """Lend what serves, in a thread of its own."""
+    started = threading.Event()
     loop = asyncio.new_event_loop()
     stop = asyncio.Event()
 
     def run() -> None:
         with asyncio.Runner(loop_factory=lambda: loop) as runner:
-            runner.run(proxy.serve(started, stop))
+            runner.run(served.serve(started, stop))
 
-    thread = threading.Thread(target=run, name="fault-proxy")
+    thread = threading.Thread(target=run, name=name)
     thread.start()
     assert started.wait(WITHIN_S)
     try:
-        yield proxy
+        yield served
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(WITHIN_S)
+
+
+@contextmanager
+def proxy_to(url: str) -> Iterator[Proxy]:
+    """Lend a proxy to a database."""
+    with in_a_thread(Proxy(url), "fault-proxy") as proxy:
+        yield proxy

@@ -12,7 +12,7 @@ as $$
 -- Hands one attempt to the drive queue, in the caller's transaction, as its last write: so there
 -- is no run without a drive and no drive without a run. p_drive_id is minted by the caller's
 -- commit: for a known id DBOS answers and enqueues nothing. The drive is told of p_deaths
--- before it claims: what was lost again and again is begun alone.
+-- before it claims: what its workers died of twice is begun alone.
 --
 -- Locks     none of ours; DBOS's rows come last
 -- Writes    DBOS's workflow row. The pinned search_path is what names DBOS's schema.
