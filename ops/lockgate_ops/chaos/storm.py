@@ -81,11 +81,12 @@ class Storm:
                     keeping.create_task(place.keep(closing))
                 keeping.create_task(consume(self.postgres.url, closing))
                 await self._all_up(places)
-                async with self._asking(places, gone, over):
-                    await self._passed(self.troubles, gone)
-                    await self._all_up(places)
-                    over.set()
-                await self._quiet()
+                async with self._looking_on(places):
+                    async with self._asking(places, gone, over):
+                        await self._passed(self.troubles, gone)
+                        await self._all_up(places)
+                        over.set()
+                    await self._quiet()
                 closing.set()
 
     def _places(self, children: Children, line: Line) -> list[Place]:
@@ -117,7 +118,7 @@ class Storm:
 
         gone  the storm has passed; over  all processes are there again, too
         """
-        servers = [place for place in places if place.role == "server"]
+        servers = _servers(places)
         database = Database(self.postgres.url)
         askers = Askers(self.forecast, servers, database, self.ledger, self.reads, self.wrong)
         async with AsyncExitStack() as stack:
@@ -138,13 +139,24 @@ class Storm:
                     teller = Teller(session_id, way, reader, rng, self.ledger, self.sent)
                     tales, pause_s = self._tales(number, session_id)
                     telling.create_task(teller.tell(tales, gone, over, pause_s))
-                for session_id in self.forecast.contested:
-                    rng = random.Random(f"{self.forecast.seed} {session_id}")
-                    reader = Reader(session_id, servers, rng, reading, may_be_early=True)
-                    self.readers.append(reader)
-                    telling.create_task(look_on(reader, over))
                 telling.create_task(askers.ask(gone))
                 yield
+
+    @asynccontextmanager
+    async def _looking_on(self, places: list[Place]) -> AsyncIterator[None]:
+        """Read the contested sessions until the block is left, when nothing more is written."""
+        servers, quiet = _servers(places), asyncio.Event()
+        async with (
+            httpx.AsyncClient(trust_env=False, limits=httpx.Limits(max_connections=None)) as client,
+            asyncio.TaskGroup() as reading,
+        ):
+            for session_id in self.forecast.contested:
+                rng = random.Random(f"{self.forecast.seed} {session_id}")
+                reader = Reader(session_id, servers, rng, client, may_be_early=True)
+                self.readers.append(reader)
+                reading.create_task(look_on(reader, quiet))
+            yield
+            quiet.set()
 
     def _tales(self, number: int, session_id: str) -> tuple[Mapping[str, int], float]:
         """Return the tales of a session, and how long its client pauses between two."""
@@ -195,3 +207,7 @@ class Storm:
                     self.wrong.append(f"not quiet within {QUIET_WITHIN_S} s: {busy} are under way")
                     return
                 await asyncio.sleep(LOOK_EVERY_S)
+
+
+def _servers(places: list[Place]) -> list[Place]:
+    return [place for place in places if place.role == "server"]
