@@ -269,13 +269,14 @@ select w.workflow_uuid, s.tenant_id, s.session_id, drive.arguments ->> 2 as run_
   left join lockgate_store.runs r
     on r.tenant_id = s.tenant_id and r.session_id = s.session_id
    and r.run_id::text = drive.arguments ->> 2 and w.workflow_uuid = drive.arguments ->> 3
- where w.name = 'drive_run' and r.run_id is null
-   -- What a deleted session leaves behind is older than the first drive of its next life.
-   and w.created_at > (
-     select min(f.created_at)
-       from lockgate_store.runs o
-       join workflow_status f on f.workflow_uuid = o.drive_id::text
-      where o.tenant_id = s.tenant_id and o.session_id = s.session_id);
+  -- What a deleted session leaves behind is older than the first drive of its next life.
+  join (
+    select o.tenant_id, o.session_id, min(f.created_at) as began_at
+      from lockgate_store.runs o
+      join workflow_status f on f.workflow_uuid = o.drive_id::text
+     group by o.tenant_id, o.session_id) life
+    on life.tenant_id = s.tenant_id and life.session_id = s.session_id
+ where w.name = 'drive_run' and r.run_id is null and w.created_at > life.began_at;
 
 -- A running run has the workflow of its drive.
 select r.tenant_id, r.session_id, r.run_id, r.drive_id
