@@ -108,7 +108,7 @@ class Heartbeat:
             application_name="lockgate heartbeat",
             **LINK,  # type: ignore[arg-type]  # libpq's parameters are numbers and texts
         )
-        conn.answer_s = every_s * 2  # A link that is silent is left while the lease still lasts.
+        conn.answer_s = every_s * 2  # A silent link is left soon; a lease of seconds lasts longer.
         async with conn:
             while not self._stopping.is_set():
                 await self._beat(conn)

@@ -14,6 +14,7 @@ import pytest
 
 from lockgate.database import Database
 from lockgate.recovery import Sweeper
+from lockgate.worker import DRIVE_VERSION
 from tests.support import standings
 from tests.support.connections import connect
 from tests.support.door import Door
@@ -82,7 +83,9 @@ def left(db: Door, run_id: UUID) -> Left:
         session.status,
         stream.status,
         tuple(standings.statuses(db, run_id)),
-        run.status == "running" and run.owner_id is None and waits.status == "ENQUEUED",
+        run.status == "running"
+        and run.owner_id is None
+        and (waits.status, waits.application_version) == ("ENQUEUED", DRIVE_VERSION),
     )
 
 
