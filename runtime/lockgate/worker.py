@@ -7,6 +7,7 @@ behind, is decided by the rules.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 from collections.abc import Awaitable, Callable
@@ -216,7 +217,7 @@ class Worker:
             try:
                 await act()
             except Exception as error:  # noqa: BLE001 - a loop that ends would leave a worker deaf.
-                log.warning("worker.loop_failed", error=error_detail(error))
+                _complain("worker.loop_failed", error)
             await asyncio.sleep(every_s)
 
     async def _sweep(self) -> None:
@@ -246,5 +247,10 @@ class Worker:
                     async for _ in notifications:
                         self._runtime.hurry()
             except Exception as error:  # noqa: BLE001 - a hint may fail in any way; try again.
-                log.warning("worker.listen_failed", error=error_detail(error))
+                _complain("worker.listen_failed", error)
             await asyncio.sleep(RELISTEN_S)
+
+
+def _complain(event: str, error: Exception) -> None:
+    with contextlib.suppress(Exception):  # A log that breaks must end no loop, either.
+        log.warning(event, error=error_detail(error))
