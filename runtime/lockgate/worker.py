@@ -20,7 +20,7 @@ from uuid import uuid4
 import structlog
 from dbos import DBOS, DBOSConfig
 
-from lockgate import drives
+from lockgate import dbos_log, drives
 from lockgate.ending import SERIALIZER, EndStep, blocking_link, sqlalchemy_url
 from lockgate.errors import error_detail
 from lockgate.executor import Runtime
@@ -183,9 +183,9 @@ class Worker:
             "application_version": DRIVE_VERSION,
             "serializer": SERIALIZER,
             "use_listen_notify": False,
-            "console_log_level": "ERROR",
             "db_engine_kwargs": {"creator": partial(blocking_link, self._runtime.database.url)},
         }
+        dbos_log.retell()
         DBOS(config=config)
         DBOS.listen_queues([])  # the drives' queue is ours to look after, by the kicker
         DBOS.launch()
