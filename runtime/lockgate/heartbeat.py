@@ -6,6 +6,7 @@ The loop on which drives run may be blocked by an application's code; the promis
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable
 
@@ -96,8 +97,9 @@ class Heartbeat:
                 await self._beat_over_one_link(every_s)
             except Exception as error:  # noqa: BLE001 - who stops beating is taken for dead, alive.
                 state = getattr(error, "sqlstate", None)
-                log.warning("heartbeat.failed", worker_id=self._worker_id, sqlstate=state)
                 self._on_lost()
+                with contextlib.suppress(Exception):  # A log that breaks must end no beat, either.
+                    log.warning("heartbeat.failed", worker_id=self._worker_id, sqlstate=state)
                 await asyncio.to_thread(self._stopping.wait, every_s)
 
     async def _beat_over_one_link(self, every_s: float) -> None:

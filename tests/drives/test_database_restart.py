@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import dbos._queue
 import pytest
 
 import lockgate.worker
@@ -132,12 +131,11 @@ def test_runs_that_write_all_the_time_come_through_restarts(
 
 
 def deaf() -> None:
-    """Let DBOS poll no queue, as while it sleeps after an outage, and nobody listen again."""
-    dbos._queue.queue_worker_thread = lambda *_: None
+    """Let nobody listen again."""
     lockgate.worker.RELISTEN_S = 3_600.0
 
 
-def test_after_an_outage_the_queue_is_looked_at_while_dbos_still_sleeps(scene: Scene) -> None:
+def test_after_an_outage_the_queue_is_looked_at_though_nobody_is_told(scene: Scene) -> None:
     with endpoint_of(scene.url) as endpoint:
         worker = scene.crew.worker("B", url=endpoint.url, prepare=deaf)
         name = worker.ready()
