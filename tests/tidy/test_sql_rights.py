@@ -34,6 +34,7 @@ OF_A_WORKER = {
     "commit_step",
     "finish_run",
     "list_ancestors",
+    "record_child_running",
     "record_remote_child",
     "requeue_run",
     "start_child",
