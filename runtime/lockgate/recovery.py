@@ -143,7 +143,7 @@ class Sweeper:
         self._tell(finding, requeued.outcome)
         self.tally.takeovers += requeued.outcome is RequeueRunOutcome.REQUEUED
         self.tally.exhausted += requeued.outcome is RequeueRunOutcome.EXHAUSTED
-        return requeued.outcome is RequeueRunOutcome.REQUEUED
+        return requeued.outcome in (RequeueRunOutcome.REQUEUED, RequeueRunOutcome.RELEASED)
 
     def _tell(self, finding: SweepFinding, outcome: str) -> None:
         log.info(

@@ -149,6 +149,7 @@ class RequeueRunOutcome(StrEnum):
     STALE = "stale"
     ENDED = "ended"
     SUSPENDED = "suspended"
+    RELEASED = "released"
     EXHAUSTED = "exhausted"
     REQUEUED = "requeued"
 

@@ -231,6 +231,7 @@
 \ir rules/recovery/demote_run.sql
 \ir rules/recovery/spend_attempt.sql
 \ir rules/recovery/last_sign_of_life.sql
+\ir rules/recovery/release_drive.sql
 \ir rules/recovery/requeue_run.sql
 \ir rules/recovery/begin_attempt.sql
 \ir rules/recovery/is_complete_batch.sql

@@ -14,6 +14,7 @@ import pytest
 
 from lockgate.database import Database
 from lockgate.recovery import Sweeper
+from lockgate.tally import Tally
 from lockgate.worker import DRIVE_VERSION
 from tests.support import standings
 from tests.support.connections import connect
@@ -33,6 +34,7 @@ from tests.support.lost_states import (
     terminal_landed,
     terminal_landed_on_a_suspended_run,
     unserved,
+    waits_too_long,
     without_a_workflow,
 )
 from tests.support.proves import case
@@ -117,6 +119,7 @@ STATES: list[tuple[Callable[[Door], UUID], Left]] = [
     (owner_dead, REQUEUED),
     (unserved, REQUEUED),
     (never_claimed, REQUEUED),
+    (waits_too_long, REQUEUED),
     *((closed_owner(s), REQUEUED) for s in ("SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")),
     (closed_owner("ERROR", claimed=False), REQUEUED),
     (closed_owner("CANCELLED"), Left("failed", "failed", "failed", ("failed",))),
@@ -143,6 +146,15 @@ def test_a_state_that_nothing_would_leave_is_left_by_one_sweep(
         "started",
         "interrupting",
     )
+
+
+def test_a_wait_that_is_over_is_no_takeover(db: Door, database_url: str) -> None:
+    taken, waiting = owner_dead(db), waits_too_long(db, "s2")
+    aged(db)
+    tally = Tally()
+    assert sweep(database_url, tally=tally) == 2
+    assert [db.run(run_id).attempt for run_id in (taken, waiting)] == [2, 2]
+    assert (tally.takeovers, tally.exhausted) == (1, 0)
 
 
 @case(20)

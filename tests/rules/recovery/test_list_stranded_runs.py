@@ -94,6 +94,22 @@ def test_the_budget_is_told_with_the_last_failures_code(db: Door, clock: Clock) 
     assert (row.last_failure_code, row.next_at) == ("framework_internal_error", answer.next_at)
 
 
+def test_a_wait_that_is_over_and_that_nobody_ends_strands_its_run(db: Door, clock: Clock) -> None:
+    """The next sweep ends it; only where none comes is there something to tell."""
+    db.beat(lease_ms=60_000)
+    run_id = db.driven().run_id
+    due = db.requeue(run_id, "raised").next_at
+    for seconds in (1, LEASE_S):
+        clock.forward(seconds=seconds)
+        assert stranded(db) == {}
+        assert db.call("recovery_metrics").stranded_runs == 0
+    clock.forward(seconds=0.001)
+    row = stranded(db)[run_id]
+
+    assert (row.finding, row.since, row.next_at) == ("wait_over", due, due)
+    assert db.call("recovery_metrics").stranded_runs == 1
+
+
 def test_what_is_driven_suspended_or_over_is_not_listed(db: Door, clock: Clock) -> None:
     db.beat()
     db.driven("driven")

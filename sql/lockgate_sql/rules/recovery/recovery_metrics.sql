@@ -40,7 +40,8 @@ begin
    cross join lateral (
      select w.heartbeat_at + w.lease_ms * interval '1 millisecond' > v_now) a(is_alive);
   select count(*) filter (
-           where f.finding is not null and (r.owner_id is not null or r.dispatch_at < v_now)),
+           where f.finding is not null and (r.owner_id is not null or r.dispatch_at < v_now)
+             and (f.finding <> 'wait_over' or r.dispatch_at + interval '5 seconds' < v_now)),
          count(*)
     into v_result.stranded_runs, v_result.running_runs
     from lockgate_store.runs r

@@ -14,6 +14,10 @@ as $$
 -- commit: for a known id DBOS answers and enqueues nothing. The drive is told of p_deaths
 -- before it claims: what its workers died of twice is begun alone.
 --
+-- What is not to begin before p_not_before waits until lockgate.requeue_run ends its wait, by our
+-- clock. DBOS would do it by the clock of some worker, so it is told of a time a day later: that
+-- is for a fleet in which nobody sweeps.
+--
 -- Locks     none of ours; DBOS's rows come last
 -- Writes    DBOS's workflow row. The pinned search_path is what names DBOS's schema.
 begin
@@ -25,7 +29,7 @@ begin
       || case when p_deaths > 0 then array[to_json(p_deaths)] end,
     workflow_id => p_drive_id::text,
     app_version => lockgate.drive_version(),
-    delay_until_epoch_ms => (extract(epoch from p_not_before) * 1000)::bigint,
+    delay_until_epoch_ms => (extract(epoch from p_not_before + interval '1 day') * 1000)::bigint,
     application_name => 'lockgate');
 end;
 $$;
