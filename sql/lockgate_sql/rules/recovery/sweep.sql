@@ -14,7 +14,8 @@ create function lockgate.sweep(
 as $$
 -- Finds what nothing executes, and only finds: each finding is acted on by its own rule, in its
 -- own transaction, which judges the whole condition again. A worker whose own heartbeat has not
--- been regular for one full lease finds nothing, so that an outage is no mass takeover.
+-- been regular for one full lease finds nothing, so that an outage is no mass takeover. Of each
+-- kind p_limit are found, whichever: what cannot be mended must not hide the rest for ever.
 --
 -- Findings  those of lockgate.is_stranded; first_run_overdue for a session that never had a run;
 --           end_due for one whose end a store client has begun and left for p_end_limit_ms;
@@ -40,19 +41,21 @@ begin
        and f.finding is not null
        and (f.finding <> 'unserved'
          or r.dispatch_at + p_dispatch_limit_ms * interval '1 millisecond' < v_now)
-     order by random()  -- what cannot be mended must not keep the rest from being found
+     order by random()
      limit p_limit;
   return query
     select 'first_run_overdue', s.tenant_id, s.session_id, null::uuid, null::uuid
       from lockgate_store.sessions s
      where s.first_run_due
        and s.created_at + p_first_run_limit_ms * interval '1 millisecond' < v_now
+     order by random()
      limit p_limit;
   return query
     select 'end_due', s.tenant_id, s.session_id, s.current_run_id, null::uuid
       from lockgate_store.sessions s
      where s.end_due
        and s.updated_at + p_end_limit_ms * interval '1 millisecond' < v_now
+     order by random()
      limit p_limit;
   if not p_with_paused then
     return;
@@ -69,6 +72,7 @@ begin
           where c.tenant_id = r.tenant_id and c.session_id = r.session_id
             and c.run_id = r.run_id and c.status = 'pending' and c.kind <> 'subagent')
        and lockgate.is_complete_batch(r)
+     order by random()
      limit p_limit;
 end;
 $$;
