@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import structlog
 
@@ -24,6 +25,9 @@ log = structlog.get_logger(__name__)
 PAUSED_EVERY_S = 30.0
 # Findings acted on side by side: behind hundreds of drives each waits its turn at the pool.
 AT_ONCE = 8
+# How long a finding may wait for its session: who holds one holds up no other's recovery, and the
+# next sweep comes back to it.
+LOCK_TIMEOUT_MS = 500
 NEVER_RAN = {
     "message": "The session never had a run",
     "code": "framework_internal_error",
@@ -85,7 +89,11 @@ class Sweeper:
 
     async def _act(self, finding: SweepFinding) -> bool:
         """Call the rule a finding leads to; it judges the whole condition again."""
-        named = {"session_id": finding.session_id, "tenant_id": finding.tenant_id}
+        named: dict[str, Any] = {
+            "session_id": finding.session_id,
+            "lock_timeout_ms": LOCK_TIMEOUT_MS,
+            "tenant_id": finding.tenant_id,
+        }
         if finding.finding == "first_run_overdue":
             await self.database.call(
                 sessions.fail_session_without_run, error_detail=dumps(NEVER_RAN), **named
@@ -138,6 +146,7 @@ class Sweeper:
             max_attempts=self.max_attempts,
             auto_resume=self.auto_resume,
             session_id=finding.session_id,
+            lock_timeout_ms=LOCK_TIMEOUT_MS,
             tenant_id=finding.tenant_id,
         )
         self._tell(finding, requeued.outcome)
