@@ -13,7 +13,7 @@ import structlog
 from lockgate.database import Database
 from lockgate.errors import RuleBroken, error_detail
 from lockgate.rules import recovery as rules
-from lockgate.rules import runs, sessions, steps
+from lockgate.rules import sessions, steps
 from lockgate.strict_json import dumps
 from lockgate.tally import Tally
 from lockgate.worker_outcomes import ContinueSessionOutcome, RequeueRunOutcome, SweepFinding
@@ -116,21 +116,22 @@ class Sweeper:
     async def _end(self, finding: SweepFinding, error: RuleBroken) -> None:
         """End a run that cannot be handed over, whatever is tried: what it needs is damaged.
 
+        Where it was handed over meanwhile all the same, the attempt that was found is fenced.
         An error of class LG tells of the caller, or of a label of another release: not of the run.
         """
         if error.sqlstate.startswith("LG"):
             raise error
         log.error("sweep.store_corrupt", run_id=str(finding.run_id), error=error_detail(error))
         assert finding.run_id is not None
-        run = {"session_id": finding.session_id, "tenant_id": finding.tenant_id}
-        stored = await self.database.call(runs.get_run, run_id=finding.run_id, **run)
+        assert finding.attempt is not None
         await self.database.call(
             steps.finish_run,
+            session_id=finding.session_id,
             run_id=finding.run_id,
-            attempt=stored.attempt,
+            attempt=finding.attempt,
             status="failed",
             error_detail=dumps(error_detail(error)),
-            **run,
+            tenant_id=finding.tenant_id,
         )
 
     async def _requeue(self, finding: SweepFinding) -> bool:

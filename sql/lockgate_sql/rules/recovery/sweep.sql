@@ -1,5 +1,5 @@
 create type lockgate.sweep_finding as (
-  finding text, tenant_id text, session_id text, run_id uuid, drive_id uuid);
+  finding text, tenant_id text, session_id text, run_id uuid, attempt integer, drive_id uuid);
 
 create function lockgate.sweep(
   p_worker_id text,
@@ -33,7 +33,7 @@ begin
     return;
   end if;
   return query
-    select f.finding::text, r.tenant_id, r.session_id, r.run_id, r.drive_id
+    select f.finding::text, r.tenant_id, r.session_id, r.run_id, r.attempt, r.drive_id
       from lockgate_store.runs r,
            lateral lockgate.is_stranded(r, lockgate.drive_workflow(r.drive_id), v_now) f(finding)
      where r.status = 'running'
@@ -44,14 +44,14 @@ begin
      order by random()
      limit p_limit;
   return query
-    select 'first_run_overdue', s.tenant_id, s.session_id, null::uuid, null::uuid
+    select 'first_run_overdue', s.tenant_id, s.session_id, null::uuid, null::integer, null::uuid
       from lockgate_store.sessions s
      where s.first_run_due
        and s.created_at + p_first_run_limit_ms * interval '1 millisecond' < v_now
      order by random()
      limit p_limit;
   return query
-    select 'end_due', s.tenant_id, s.session_id, s.current_run_id, null::uuid
+    select 'end_due', s.tenant_id, s.session_id, s.current_run_id, null::integer, null::uuid
       from lockgate_store.sessions s
      where s.end_due
        and s.updated_at + p_end_limit_ms * interval '1 millisecond' < v_now
@@ -61,7 +61,7 @@ begin
     return;
   end if;
   return query
-    select 'batch_complete', r.tenant_id, r.session_id, r.run_id, r.drive_id
+    select 'batch_complete', r.tenant_id, r.session_id, r.run_id, r.attempt, r.drive_id
       from lockgate_store.runs r
       join lockgate_store.sessions s
         on s.tenant_id = r.tenant_id and s.session_id = r.session_id
