@@ -136,6 +136,7 @@ class SweepFinding:
     tenant_id: str
     session_id: str
     run_id: UUID | None
+    attempt: int | None
     drive_id: UUID | None
 
 

@@ -13,9 +13,11 @@ from uuid import UUID
 import pytest
 
 from lockgate.database import Database
+from lockgate.errors import RuleBroken
 from lockgate.recovery import Sweeper
 from lockgate.tally import Tally
 from lockgate.worker import DRIVE_VERSION
+from lockgate.rules import recovery
 from tests.support import standings
 from tests.support.connections import connect
 from tests.support.door import Door
@@ -245,3 +247,21 @@ def test_a_run_whose_rows_allow_no_takeover_ends_typed(db: Door, database_url: s
     assert left(db, run_id) == Left("failed", "failed", "failed", ("failed",))
     detail = db.run(run_id).error_detail
     assert (detail["code"], detail["retryable"]) == ("framework_store_corrupt", False)
+
+
+def test_a_run_that_another_sweep_could_take_over_is_not_ended(
+    db: Door, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows were damaged for one sweep, and mended for the next."""
+    run_id = owner_dead(db)
+    aged(db)
+
+    async def meets_damage(*_: Any, **__: Any) -> Any:
+        assert db.requeue(run_id, "owner_dead").outcome == "requeued"
+        db.drive(run_id)
+        raise RuleBroken("22003")
+
+    monkeypatch.setattr(recovery, "requeue_run", meets_damage)
+    assert sweep(database_url) == 0
+    run = db.run(run_id)
+    assert (run.status, run.attempt, run.owner_id) == ("running", 2, "worker-1")

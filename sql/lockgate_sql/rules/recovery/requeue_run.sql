@@ -12,6 +12,7 @@ create function lockgate.requeue_run(
   p_failure jsonb default null,
   p_max_attempts integer default 5,
   p_auto_resume boolean default true,
+  p_lock_timeout_ms integer default null,
   p_tenant_id text default ''
 )
   returns lockgate.requeue_run_result
@@ -21,6 +22,7 @@ as $$
 -- new workflow is enqueued last. A drive that raised calls it for itself, a draining worker for
 -- what it owns, a sweep for what it found; each finding is judged again under the lock. Where
 -- p_auto_resume is false, what a sweep finds lost after its claim is paused, to wait for a resume.
+-- A lock that somebody holds for p_lock_timeout_ms is left to them (55P03): a sweep comes back.
 --
 -- Locks     session row, run row, stream row; DBOS's row last
 -- Writes    runs, streams, recoveries; or see lockgate.end_run, lockgate.suspend_run
@@ -35,7 +37,8 @@ as $$
 -- Raises    LG001
 declare
   v_session lockgate_store.sessions := lockgate.lock_session(
-    p_session_id => p_session_id, p_tenant_id => p_tenant_id);
+    p_session_id => p_session_id,
+    p_lock_timeout_ms => p_lock_timeout_ms, p_tenant_id => p_tenant_id);
   v_run lockgate_store.runs;
   v_workflow lockgate.drive_workflow_result;
   v_found lockgate.finding;
