@@ -20,6 +20,7 @@ from psycopg_pool import PoolTimeout
 
 from lockgate.alone import Alone
 from lockgate.attempt import Attempt
+from lockgate.contained import called
 from lockgate.errors import (
     LockgateError,
     RuleBroken,
@@ -107,7 +108,7 @@ class Driver:
             return await self._attempt(run, drive_id, on_commit)
         except RunSuperseded:
             return {"outcome": "fenced"}
-        except Exception as error:  # noqa: BLE001 - classified; DBOS's own signals pass by.
+        except Exception as error:  # noqa: BLE001 - DBOS's own signals pass by.
             return await self._hand_over(run, drive_id, error)
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
@@ -158,7 +159,7 @@ class Driver:
         attempt = Attempt(self.around, **run, claim=claim, lapses=lapses, on_commit=on_commit)
         active = self.active[drive_id] = Active(run, attempt.writer)
         try:
-            end = await attempt.run()
+            end: End = await called(attempt.run)
             answer = await self._finish(run, claim.attempt, end)
             if answer["outcome"] == "finished":
                 attempt.tell_end(end)
