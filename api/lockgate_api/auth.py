@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from lockgate import Actor, EntryRefused
+from lockgate.contained import called
 from lockgate_api.answers import verbatim
 from lockgate_api.front import AnyRequest, front_of
 
@@ -44,9 +44,7 @@ async def admit(request: AnyRequest) -> Any:
     if authenticate is None:
         request.scope["auth"] = Actor()
         return None
-    found = authenticate(request)
-    if inspect.isawaitable(found):
-        found = await found
+    found = await called(authenticate, request)
     if found is None:
         raise EntryRefused("UNAUTHORIZED", "Credentials are missing or not valid")
     if not isinstance(found, Principal):

@@ -143,7 +143,7 @@ async def tell(
         hook: Hook | None = getattr(each, name)
         if hook is None:
             continue
-        error = await raised_by(hook(context, event))
+        error = await raised_by(hook, context, event)
         if error is None:
             continue
         if name.startswith("before_") and find_known(error) is error:

@@ -226,4 +226,4 @@ class Attempt:
             run_id=self._scope.run_id,
             drive=drive,
         )
-        around.leave(logged(hook(context), "after_entry"))
+        around.leave(logged("after_entry", hook, context))

@@ -14,6 +14,7 @@ from typing import Any
 from lockgate import children
 from lockgate.agent_hooks import ToolAnswered, ToolCalled
 from lockgate.call_usage import CallUsage
+from lockgate.contained import called
 from lockgate.errors import FailureClass, RunSuperseded, classify_entry_failure
 from lockgate.judgement import Judged, Response, interrupted, unusable
 from lockgate.materialize import Materialized
@@ -78,7 +79,7 @@ class OpenStep:
         return await self._scope.finished_before_a_stop(self._side_by_side(ours))
 
     async def _side_by_side(self, ours: Sequence[tuple[StoredCall, Judged]]) -> None:
-        running = [asyncio.create_task(self._run(call, judged)) for call, judged in ours]
+        running = [asyncio.create_task(called(self._run, call, judged)) for call, judged in ours]
         try:
             # Not gather: cancelled, it would wait for each of them to have ended.
             ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_EXCEPTION)

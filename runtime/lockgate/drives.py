@@ -18,7 +18,9 @@ import structlog
 from dbos import DBOS
 from psycopg_pool import PoolTimeout
 
+from lockgate.alone import Alone
 from lockgate.attempt import Attempt
+from lockgate.contained import called
 from lockgate.errors import (
     LockgateError,
     RuleBroken,
@@ -36,11 +38,6 @@ from lockgate.worker_outcomes import ClaimRunOutcome, ClaimRunResult, RequeueRun
 
 AT_ONCE = 8  # attempts that a leaving worker hands over side by side: it has little time for it
 
-# A run that ends its worker takes along whatever else is driven there. So what has died so often
-# without progress is begun while no other such run begins, until it commits something: or one run
-# that is poison would spend the budget of all that came back with it.
-ALONE_AFTER = 2  # deaths; the budget allows for more
-ALONE_S = 10.0  # after so long alone it was not the poison
 CLAIM_TRIES = 4  # of a claim of which it is certain that it was not heard
 
 log = structlog.get_logger(__name__)
@@ -69,7 +66,7 @@ class Driver:
     kick      starts what waits in the queue, once a slot is free
     draining  set once this worker takes no more; leaving, once it finishes nothing either
     active    the attempts under way, by drive_id; it decides nothing
-    alone     held by a run whose workers died again and again, while it begins
+    alone     the turns of runs whose workers died again and again
     """
 
     around: Surroundings
@@ -81,7 +78,7 @@ class Driver:
     draining: asyncio.Event = field(default_factory=asyncio.Event)
     leaving: asyncio.Event = field(default_factory=asyncio.Event)
     active: dict[UUID, Active] = field(default_factory=dict)
-    alone: asyncio.Lock = field(default_factory=asyncio.Lock)
+    alone: Alone = field(default_factory=Alone)
 
     async def drive(
         self,
@@ -96,27 +93,22 @@ class Driver:
         deaths  of its workers, since it last made progress
         """
         run: dict[str, Any] = {"tenant_id": tenant_id, "session_id": session_id, "run_id": run_id}
-        if deaths < ALONE_AFTER:
-            return await self._drive(run, drive_id, _nothing)
-        await self.alone.acquire()  # before the claim: who waits here has nothing to lose
-        release = _Release(self.alone)
-        try:
-            return await self._drive(run, drive_id, release)
-        finally:
-            release()
+        async with self.alone.turn(deaths) as has_begun:
+            return await self._drive(run, drive_id, has_begun)
 
     async def _drive(
         self, run: dict[str, Any], drive_id: UUID, on_commit: Callable[[], None]
     ) -> dict[str, Any]:
         if len(self.active) + 1 >= self.slots:
             self.kick()  # a full worker has left others waiting, and the poll is slow
+        await self._may_claim()
         if self.draining.is_set():
             return await self._requeue(run, drive_id, "raised", None)
         try:
             return await self._attempt(run, drive_id, on_commit)
         except RunSuperseded:
             return {"outcome": "fenced"}
-        except Exception as error:  # noqa: BLE001 - classified; DBOS's own signals pass by.
+        except Exception as error:  # noqa: BLE001 - DBOS's own signals pass by.
             return await self._hand_over(run, drive_id, error)
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
@@ -124,6 +116,20 @@ class Driver:
                 raise
             # Somebody's code raised it; nobody cancelled us, and nobody else would go on.
             return await self._hand_over(run, drive_id, error)
+
+    async def _may_claim(self) -> None:
+        """Wait until our own promise is fresh, or we are to leave.
+
+        Who claims while it does not beat is taken for dead at once, at the cost of the run's
+        budget; what waits here is handed on by a sweep, uncounted.
+        """
+        ways: list[Awaitable[object]] = [self.around.may_begin(), self.draining.wait()]
+        waits = [asyncio.ensure_future(each) for each in ways]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
 
     async def _claim(self, run: dict[str, Any], drive_id: UUID) -> ClaimRunResult:
         """Claim a run, once; again only where the database cannot have heard of it."""
@@ -153,7 +159,7 @@ class Driver:
         attempt = Attempt(self.around, **run, claim=claim, lapses=lapses, on_commit=on_commit)
         active = self.active[drive_id] = Active(run, attempt.writer)
         try:
-            end = await attempt.run()
+            end: End = await called(attempt.run)
             answer = await self._finish(run, claim.attempt, end)
             if answer["outcome"] == "finished":
                 attempt.tell_end(end)
@@ -246,25 +252,6 @@ class Driver:
         )
         self.around.tally.exhausted += answer.outcome is RequeueRunOutcome.EXHAUSTED
         return {"outcome": str(answer.outcome)}
-
-
-def _nothing() -> None:
-    """Do nothing: this run has not been begun alone."""
-
-
-class _Release:
-    """Lets go of a lock, once: when it is called, or after ALONE_S."""
-
-    def __init__(self, lock: asyncio.Lock) -> None:
-        self._lock = lock
-        self._late = asyncio.get_running_loop().call_later(ALONE_S, self)
-        self._is_held = True
-
-    def __call__(self) -> None:
-        self._late.cancel()
-        if self._is_held:
-            self._is_held = False
-            self._lock.release()
 
 
 _driver: Driver | None = None

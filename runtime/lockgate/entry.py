@@ -16,9 +16,10 @@ from uuid import UUID, uuid4
 
 from lockgate.agents import DriveFactoryContext
 from lockgate.answer import accepted, refused
+from lockgate.contained import called
 from lockgate.database import Database
 from lockgate.errors import EntryRefused, error_detail
-from lockgate.hooks import BeforeEntryContext, Identity, Origin
+from lockgate.hooks import BeforeEntryContext, Identity, Origin, Refuse
 from lockgate.host import Host
 from lockgate.materialize import materialize, needs_no_factory
 from lockgate.outcomes import EntryOutcome, EntryResult
@@ -220,7 +221,7 @@ class _Call:
             **self.request.told(),
         )
         try:
-            refusal = await hook(context)
+            refusal: Refuse | None = await called(hook, context)
         except Exception as error:
             raise EntryRefused(
                 "framework_hook_failed", "before_entry failed", cause=error

@@ -6,13 +6,13 @@ checked no output schema, and the history that holds it cannot be changed.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from lockgate.agent_hooks import CompletionReason
 from lockgate.agents import Agent, StopContext
+from lockgate.contained import called
 from lockgate.definitions import Tool
 from lockgate.errors import EntryRefused
 from lockgate.judgement import has_output
@@ -112,8 +112,9 @@ async def is_enough(history: Sequence[Message], agent: Agent, step: int, state: 
     """Ask the agent whether to stop, after a step whose calls all have their results."""
     if agent.stop_when is None or not history or history[-1].role != "tool":
         return False
-    answer = agent.stop_when(StopContext(step=step, messages=history, state=state))
-    return bool(await answer if inspect.isawaitable(answer) else answer)
+    return bool(
+        await called(agent.stop_when, StopContext(step=step, messages=history, state=state))
+    )
 
 
 def stopped_early(history: Sequence[Message]) -> End:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from lockgate.client_answers import Submitted, ToolAnswer
+from lockgate.contained import called
 from lockgate.errors import EntryRefused
 from lockgate.requests import Actor
 from lockgate.scrub import scrub
@@ -55,7 +56,7 @@ async def forwarded(forwarder: SubmitForwarder, submit: Submit, bound_s: float) 
     """
     try:
         async with asyncio.timeout(bound_s + EXTRA_S):
-            answer = await forwarder(submit)
+            answer: PeerAnswer | None = await called(forwarder, submit)
     except Exception as error:
         raise EntryRefused(
             "transport_error", "The session's host did not answer; submit again", cause=error

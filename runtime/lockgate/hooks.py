@@ -10,6 +10,7 @@ from uuid import UUID
 
 import structlog
 
+from lockgate.contained import called
 from lockgate.errors import error_detail
 from lockgate.requests import ResumeOptions, UserInput
 
@@ -120,15 +121,15 @@ class Hooks:
     on_run_settled: Callable[[RunSettledContext], Awaitable[None]] | None = None
 
 
-async def raised_by(hook: Awaitable[None], bound_s: float = HOOK_BOUND_S) -> BaseException | None:
-    """Await a hook, and return what it raised instead of raising it.
+async def raised_by(hook: Callable[..., Awaitable[None]], *told: Any) -> BaseException | None:
+    """Call a hook, and return what it raised instead of raising it.
 
     A hook past its bound is cancelled and counts as one that threw, as does one that cancels
     itself. Only who awaits here may be cancelled from outside.
     """
     try:
-        async with asyncio.timeout(bound_s):
-            await hook
+        async with asyncio.timeout(HOOK_BOUND_S):
+            await called(hook, *told)
     except Exception as error:  # noqa: BLE001 - the caller decides what a throw means.
         return error
     except asyncio.CancelledError as error:
@@ -139,8 +140,8 @@ async def raised_by(hook: Awaitable[None], bound_s: float = HOOK_BOUND_S) -> Bas
     return None
 
 
-async def logged(hook: Awaitable[None], name: str) -> None:
-    """Await a hook whose raise is nobody's failure: it is logged, as the guide says."""
-    error = await raised_by(hook)
+async def logged(name: str, hook: Callable[..., Awaitable[None]], *told: Any) -> None:
+    """Call a hook whose raise is nobody's failure: it is logged, as the guide says."""
+    error = await raised_by(hook, *told)
     if error is not None:
         log.error("hook.raised", hook=name, error=error_detail(error))

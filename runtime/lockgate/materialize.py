@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lockgate.agent_hooks import AgentHooks
 from lockgate.agents import Agent, AgentContext, AgentRegistry, UsageReadContext
 from lockgate.children import check_sub_agents, without_output_schema
+from lockgate.contained import called
 from lockgate.definitions import Tool, finish_tool
 from lockgate.errors import AgentResolutionError, find_known
 from lockgate.host import Host
@@ -75,8 +75,7 @@ def offered_tools(agent: Agent) -> dict[str, Tool]:
 
 async def _resolved(host: Host, context: AgentContext) -> tuple[Agent, Model]:
     try:
-        resolved = host.agents(context)
-        agent = await resolved if inspect.isawaitable(resolved) else resolved
+        agent: Agent = await called(host.agents, context)
         return agent, model_from(agent.model)
     except Exception as error:
         if find_known(error) is error:

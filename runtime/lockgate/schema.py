@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from lockgate.contained import contained
 from lockgate.strict_json import JsonValue, storable
 
 MAX_FLAWS = 8  # told of one value: enough to mend it, however wrong it is
@@ -64,7 +65,8 @@ class Schema:
         """
         if self._validator is None:
             try:
-                return self._adapter.validate_python(value)
+                with contained():
+                    return self._adapter.validate_python(value)
             except ValidationError as error:
                 raise Unfit(_flaws(error)) from None
         try:

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from lockgate.agent_hooks import AgentHookContext, AgentHooks, tell
 from lockgate.chunks import ChunkMaker
+from lockgate.contained import called
 from lockgate.database import Database
 from lockgate.definitions import ToolContext
 from lockgate.errors import RunSuperseded
@@ -213,7 +214,7 @@ class Scope:
 
     async def finished_before_a_stop(self, work: Awaitable[object]) -> bool:
         """Await work that a stop, or a lost attempt, may cancel; say whether it came to its end."""
-        working = asyncio.ensure_future(work)
+        working = asyncio.ensure_future(called(lambda: work))
 
         def halt() -> None:
             self.aborted.set()

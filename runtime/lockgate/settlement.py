@@ -61,7 +61,7 @@ class HookDelivery:
             error_detail=settlement.error_detail,
             delivery_id=settlement.delivery_id,
         )
-        error = await raised_by(hook(context))
+        error = await raised_by(hook, context)
         if error is None:
             return None
         told = error_detail(error)

@@ -9,6 +9,7 @@ from typing import Any
 
 import structlog
 
+from lockgate.contained import called, contained
 from lockgate.definitions import Tool, ToolContext
 from lockgate.errors import error_detail, find_known
 from lockgate.judgement import Response, unusable
@@ -76,10 +77,8 @@ async def asks_for_approval(tool: Tool, arguments: Any, context: ToolContext) ->
     if not callable(asked):
         return asked
     try:
-        answer = asked(named_arguments(arguments), context)
-        return bool(await answer if inspect.isawaitable(answer) else answer)
-    # What is in doubt is asked for; and nothing that is raised here may stop the worker.
-    except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001
+        return bool(await called(asked, named_arguments(arguments), context))
+    except Exception as error:  # noqa: BLE001 - what is in doubt is asked for.
         log.error("require_approval.raised", tool=tool.name, error=error_detail(error))
         return True
 
@@ -101,15 +100,12 @@ async def _body(tool: Tool, arguments: Any, context: ToolContext) -> Any:
         named |= dict.fromkeys(hidden, context)
     if inspect.iscoroutinefunction(tool.execute):
         return await tool.execute(**named)
-    return await asyncio.to_thread(_contained, tool.execute, named)
+    return await asyncio.to_thread(_in_a_thread, tool.execute, named)
 
 
-def _contained(execute: Any, named: dict[str, Any]) -> Any:
-    """Call a plain function; what would end a thread's process is an ordinary failure here."""
-    try:
+def _in_a_thread(execute: Any, named: dict[str, Any]) -> Any:
+    with contained():
         return execute(**named)
-    except (SystemExit, KeyboardInterrupt) as error:
-        raise RuntimeError(f"{type(error).__name__} was raised by the tool") from error
 
 
 def _failed(text: str) -> Response:

@@ -6,7 +6,6 @@ what is used is ever written to the other place instead.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, assert_never
 from uuid import uuid4
@@ -14,6 +13,7 @@ from uuid import uuid4
 from lockgate.agents import DriveFactoryContext, UsageReadContext
 from lockgate.answer import session_not_found
 from lockgate.call_outcomes import RecordUsageEntriesOutcome
+from lockgate.contained import called
 from lockgate.errors import EntryRefused
 from lockgate.outcomes import ListOutcome
 from lockgate.requests import TRUSTED, Actor
@@ -54,16 +54,17 @@ class StrictStore:
     async def record(self, entries: Sequence[UsageEntry]) -> None:
         """Record entries. Errors  EntryRefused, which for a drive is transient"""
         try:
-            await self._store.record(entries)
+            await called(self._store.record, entries)
         except Exception as error:
             raise _unavailable("The usage store did not record", error) from error
 
     async def rollup(self) -> Mapping[str, Any]:
         """Sum up. Errors  EntryRefused"""
         try:
-            return await self._store.rollup()
+            rollup: Mapping[str, Any] = await called(self._store.rollup)
         except Exception as error:
             raise _unavailable("The usage store could not be read", error) from error
+        return rollup
 
 
 async def store_from(
@@ -76,8 +77,7 @@ async def store_from(
     if factory is None:
         return None
     try:
-        made = factory(context)
-        return StrictStore(await made if inspect.isawaitable(made) else made)
+        return StrictStore(await called(factory, context))
     except Exception as error:
         raise _unavailable("The usage store could not be had", error) from error
 

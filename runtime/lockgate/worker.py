@@ -208,7 +208,7 @@ class Worker:
             log.warning("worker.drain_cut_off", worker_id=self.worker_id)
 
     async def _may_begin(self) -> None:
-        """Wait until our own promise is fresh, before a model call or a tool body."""
+        """Wait until our own promise is fresh, before a claim, a model call or a tool body."""
         while not self._beat.is_fresh():
             await asyncio.sleep(0.1)
 

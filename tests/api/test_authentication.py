@@ -61,6 +61,15 @@ def test_a_response_that_is_none_is_a_typed_failure(make_unread: MakeApi) -> Non
     assert (answer.status_code, answer.json()["code"]) == (500, "framework_hook_failed")
 
 
+def test_what_would_end_the_server_is_the_failure_of_one_request(make_unread: MakeApi) -> None:
+    def leaves(request: Any) -> Any:
+        raise SystemExit("no more")
+
+    api = make_unread({"authenticate": leaves})
+    answer = api.start()
+    assert (answer.status_code, answer.json()["code"]) == (503, "framework_internal_error")
+
+
 @row("A15", "G2", "W9")
 def test_another_users_session_looks_like_none(make_api: MakeApi, db: Door) -> None:
     api = make_api({"authenticate": as_user})

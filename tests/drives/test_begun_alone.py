@@ -2,7 +2,7 @@
 
 import pytest
 
-from lockgate import RunHandle, drives
+from lockgate import RunHandle, alone
 from tests.support.crew import Member
 from tests.support.scene import Scene
 from tests.support.seen import seen
@@ -52,7 +52,7 @@ def lengthen() -> None:
 
 def shorten() -> None:
     """Let a run be alone for a moment only."""
-    drives.ALONE_S = SHORT_S
+    alone.ALONE_S = SHORT_S
 
 
 def taker(scene: Scene, lost: int) -> Member:
@@ -64,8 +64,8 @@ def taker(scene: Scene, lost: int) -> Member:
 def test_of_two_that_died_again_and_again_one_begins_when_the_other_has_saved_something(
     scene: Scene,
 ) -> None:
-    runs = lost_together(scene, drives.ALONE_AFTER - 1)
-    taker(scene, drives.ALONE_AFTER)
+    runs = lost_together(scene, alone.ALONE_AFTER - 1)
+    taker(scene, alone.ALONE_AFTER)
     scene.stage.seen("waits", 3)
     dispatched(scene, runs)
     (first,) = [run for run in runs if scene.door.run(run.run_id).owner_id is not None]
@@ -78,15 +78,15 @@ def test_of_two_that_died_again_and_again_one_begins_when_the_other_has_saved_so
 
 
 def test_two_that_died_less_often_begin_side_by_side(scene: Scene) -> None:
-    runs = lost_together(scene, drives.ALONE_AFTER - 2)
-    taker(scene, drives.ALONE_AFTER - 1)
+    runs = lost_together(scene, alone.ALONE_AFTER - 2)
+    taker(scene, alone.ALONE_AFTER - 1)
     scene.stage.seen("waits", 4)
 
     assert len(owners(scene, runs)) == 2
 
 
 def test_one_that_lives_on_for_a_while_was_not_the_poison(scene: Scene) -> None:
-    runs = lost_together(scene, drives.ALONE_AFTER - 1)
+    runs = lost_together(scene, alone.ALONE_AFTER - 1)
     scene.crew.worker("goes-on", prepare=shorten).ready()
     scene.stage.seen("waits", 4)
 
@@ -109,7 +109,7 @@ def test_a_drive_is_told_how_often_its_workers_died(scene: Scene, lost: int) -> 
 
 def test_one_that_raised_has_killed_nobody(scene: Scene) -> None:
     run_id = scene.start("s1", SAYS).run_id
-    for _ in range(drives.ALONE_AFTER):
+    for _ in range(alone.ALONE_AFTER):
         scene.door.drive(run_id)
         scene.door.requeue(run_id, "raised", failure={"message": "boom"})
     row = scene.door.row(

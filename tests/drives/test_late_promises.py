@@ -1,15 +1,22 @@
-"""A worker whose own promise was late asks first whether its attempt stands, and then begins."""
+"""A worker whose own promise is late claims nothing.
+
+What it has claimed already it asks about first, and then begins.
+"""
 
 from functools import partial
 from typing import Any
 
+import psycopg
 import pytest
 
 from lockgate.attempt import Attempt
 from lockgate.errors import RunSuperseded
+from lockgate.heartbeat import Heartbeat
 from lockgate.rules import steps
 from lockgate.scope import Surroundings
+from tests.support.crew import Member
 from tests.support.scene import Scene, call
+from tests.support.seen import seen
 
 TURNS = ({"calls": [call("add", a=1, b=2)]}, {"say": "Three."})
 BEGINNINGS = ["model 1", "tool", "model 2"]
@@ -82,3 +89,48 @@ def test_an_attempt_that_still_stands_goes_on(scene: Scene) -> None:
     assert scene.run(attempt.run()).output == "Three."
     assert begun(scene) == BEGINNINGS
     scene.run(attempt.writer.close())
+
+
+def beat_once() -> None:
+    """Lose each beat but the first."""
+    own = Heartbeat._beat
+    beaten: list[bool] = []
+
+    async def first(self: Heartbeat, conn: psycopg.AsyncConnection) -> None:
+        if beaten:
+            raise psycopg.OperationalError("the beat is lost")
+        beaten.append(True)
+        await own(self, conn)
+
+    Heartbeat._beat = first  # type: ignore[method-assign]
+
+
+def dispatched_to_the_silent(scene: Scene) -> tuple[Member, Any]:
+    """Start a run that is dispatched to a worker that beats no more."""
+    silent = scene.crew.worker("silent", concurrency=1, drain_s=5.0, prepare=beat_once)
+    worker_id = silent.ready()
+    alive = "select lockgate.worker_is_alive(%s, lockgate.now()) as is_alive"
+    seen(lambda: not scene.door.row(alive, worker_id).is_alive, "it beats no more")
+    run_id = scene.start("s1", {"say": "Hello @hold:word world."}).run_id
+    row = scene.door.run(run_id)
+    seen(lambda: scene.door.workflow(row.drive_id).status == "PENDING", "it is dispatched")
+    return silent, row
+
+
+def test_a_worker_that_does_not_beat_claims_no_run_and_spends_no_budget(scene: Scene) -> None:
+    _, row = dispatched_to_the_silent(scene)
+    scene.crew.worker("beats", concurrency=1).ready()
+    scene.stage.seen("waits", gate="word")
+
+    assert scene.door.rows("select from lockgate_store.recoveries") == []
+    scene.stage.open("word")
+    assert scene.settled(row.run_id).output == "Hello world."
+
+
+def test_a_worker_that_waits_to_claim_hands_on_what_it_has_when_it_leaves(scene: Scene) -> None:
+    silent, row = dispatched_to_the_silent(scene)
+    silent.terminate()
+
+    assert scene.returned(row.drive_id) == '{"outcome":"requeued"}'
+    assert scene.door.rows("select from lockgate_store.recoveries") == []
+    assert silent.ended() == 0

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from lockgate import drives
+from lockgate import alone
 from lockgate.drives import Driver
 from lockgate.errors import RunSuperseded
 from lockgate.scope import Surroundings
@@ -53,7 +53,7 @@ def scraped(address: str) -> dict[str, float]:
 
 def begin_side_by_side() -> None:
     """Let a worker begin at once what two others have died of."""
-    drives.ALONE_AFTER = 99
+    alone.ALONE_AFTER = 99
 
 
 def test_takeovers_recoveries_and_refused_writes_are_told_and_outlive_their_workers(
