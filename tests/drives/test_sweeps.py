@@ -6,7 +6,7 @@ from lockgate.link import ANSWER_S
 from lockgate.recovery import AT_ONCE, Sweeper
 from tests.support.lost_states import LONG_AGO
 from tests.support.scene import Scene
-from tests.support.seen import WITHIN_S, seen
+from tests.support.seen import WITHIN_S
 
 SWEEPER = "sweeper"
 MORE = 120  # than one look finds

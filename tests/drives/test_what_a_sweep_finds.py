@@ -15,9 +15,9 @@ import pytest
 from lockgate.database import Database
 from lockgate.errors import RuleBroken
 from lockgate.recovery import Sweeper
+from lockgate.rules import recovery
 from lockgate.tally import Tally
 from lockgate.worker import DRIVE_VERSION
-from lockgate.rules import recovery
 from tests.support import standings
 from tests.support.connections import connect
 from tests.support.door import Door
