@@ -47,7 +47,7 @@ def owners(scene: Scene, runs: list[RunHandle]) -> list[str]:
 
 def lengthen() -> None:
     """Let a run be alone until it saves something."""
-    drives.ALONE_S = 3_600
+    alone.ALONE_S = 3_600
 
 
 def shorten() -> None:
