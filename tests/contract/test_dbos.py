@@ -23,6 +23,7 @@ ENQUEUE = {
     "app_version": "text",
     "delay_until_epoch_ms": "bigint",
     "application_name": "text",
+    "priority": "integer",
 }
 READ = {
     "workflow_uuid": "text",

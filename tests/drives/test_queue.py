@@ -61,6 +61,22 @@ def test_how_much_a_worker_takes_is_its_own_setting(scene: Scene) -> None:
     assert scene.door.row(AT_ONCE).most == 2
 
 
+def test_a_run_that_was_handed_on_goes_ahead_of_what_was_never_begun(scene: Scene) -> None:
+    lost = scene.start("lost", {"say": "@hold:never"})
+    first = scene.crew.worker("first", concurrency=1, lease_ms=60_000)
+    owner = first.ready()
+    scene.stage.seen("waits", pid=first.pid)
+    waiting = [scene.start(f"waits-{number}", HELLO) for number in range(3)]
+    first.kill()
+    assert scene.door.requeue(lost.run_id, "drained", worker_id=owner).outcome == "requeued"
+    scene.stage.open("never")
+    scene.crew.worker("last", concurrency=1).ready()
+    completed(scene, lost, *waiting)
+    claims = "select session_id from lockgate_store.runs order by claimed_at"
+    order = [row.session_id for row in scene.door.rows(claims)]
+    assert order == ["lost", *(run.session_id for run in waiting)]
+
+
 def test_a_leaving_worker_takes_nothing_that_it_would_only_hand_on(scene: Scene) -> None:
     leaving = scene.crew.worker("leaving", drain_s=60)
     leaving_id = leaving.ready()
