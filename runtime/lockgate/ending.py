@@ -7,7 +7,8 @@ only file that knows SQLAlchemy, since DBOS has no datasource of plain psycopg.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from lockgate.database import LINK
 from lockgate.link import BlockingLink, Link
-from lockgate.rules import steps
+from lockgate.rules import runs, steps
 from lockgate.weather import is_weather
 from lockgate.worker_outcomes import FinishRunResult, SuspendRunResult
 
@@ -108,13 +109,23 @@ class EndStep:
     async def __call__(self, rule: str, **given: Any) -> dict[str, Any]:
         """Call finish_run or suspend_run inside the workflow's one step; weather is waited out.
 
+        An end that landed unanswered is no fenced one: it is told as it was said before its commit.
         Result  outcome and runStatus; of a suspension that was continued at once also runId
         """
         wait_s = 0.1
+        said: dict[str, Any] = {}
+
+        async def end() -> dict[str, Any]:
+            nonlocal said
+            answer = await self._end(rule, given)
+            if answer["outcome"] != "fenced" or not await self._has_landed(said, given):
+                said = answer
+            return said
+
         while True:
             try:
                 return await self._datasource.run_tx_step_async(
-                    {"name": "end", "isolation_level": "READ COMMITTED"}, self._end, rule, given
+                    {"name": "end", "isolation_level": "READ COMMITTED"}, end
                 )
             except _Weather:
                 pass
@@ -125,19 +136,35 @@ class EndStep:
             await asyncio.sleep(wait_s)
             wait_s = min(wait_s * 2, LONGEST_WAIT_S)
 
+    async def _conn(self) -> Any:
+        connection = await self._datasource.sql_session().connection()
+        return (await connection.get_raw_connection()).driver_connection
+
+    async def _has_landed(self, said: dict[str, Any], given: dict[str, Any]) -> bool:
+        """Say whether what an earlier try said is what stands: nobody has taken the run since."""
+        if not said:
+            return False
+        run = {name: given[name] for name in ("tenant_id", "session_id", "run_id")}
+        with _weather_passes():
+            stored = await runs.get_run(await self._conn(), **run)
+        return (stored.status, stored.attempt) == (said["runStatus"], given["attempt"] + 1)
+
     async def _end(self, rule: str, given: dict[str, Any]) -> dict[str, Any]:
-        try:
-            connection = await self._datasource.sql_session().connection()
-            raw = await connection.get_raw_connection()
-            conn: Any = raw.driver_connection
-            answer = await RULES[rule](conn, **given)
-        except Exception as error:
-            if _is_weather(error):
-                raise _Weather from error
-            raise
+        with _weather_passes():
+            answer = await RULES[rule](await self._conn(), **given)
         told = {"outcome": str(answer.outcome), "runStatus": answer.run_status}
         run_id = getattr(answer, "run_id", None)
         return told if run_id is None else {**told, "runId": str(run_id)}
+
+
+@contextmanager
+def _weather_passes() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if _is_weather(error):
+            raise _Weather from error
+        raise
 
 
 def _is_weather(error: Exception) -> bool:

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import psycopg
 import pytest
+from dbos import AsyncSQLAlchemyDatasource
 
 from lockgate import EntryRefused, RunHandle
 from tests.support.fault_proxy import Proxy, proxy_to
@@ -48,6 +50,51 @@ def test_a_rule_whose_answer_is_lost_has_one_effect(
     bodies = [note["dedupe"] for note in scene.stage.notes("tool")]
     assert set(bodies) == {f"{run.run_id}:1:1"}
     assert len(scene.stage.notes("model")) == 2
+
+
+def lose_the_first_end() -> None:
+    """Have the first commit of an end land, and lose its answer."""
+    own = AsyncSQLAlchemyDatasource.run_tx_step_async
+    lost: list[bool] = []
+
+    async def ended(self: AsyncSQLAlchemyDatasource, *args: Any) -> Any:
+        answer = await own(self, *args)
+        if not lost:
+            lost.append(True)
+            raise psycopg.OperationalError("the answer is lost")
+        return answer
+
+    AsyncSQLAlchemyDatasource.run_tx_step_async = ended  # type: ignore[assignment, method-assign]
+
+
+@pytest.mark.parametrize(
+    ("turn", "end", "told"),
+    [
+        (
+            {"say": "Hello."},
+            '{"outcome":"finished","runStatus":"completed"}',
+            ["on_agent_complete"],
+        ),
+        (
+            {"calls": [call("pick")]},
+            '{"outcome":"suspended","runStatus":"suspended_client_tool"}',
+            [],
+        ),
+    ],
+)
+def test_an_end_that_landed_unanswered_is_told_as_one_of_its_own(
+    scene: Scene, turn: dict[str, Any], end: str, told: list[str]
+) -> None:
+    worker = scene.crew.worker(prepare=lose_the_first_end)
+    worker_id = worker.ready()
+    run = scene.start("s1", turn, agent_type="hooked")
+    assert scene.returned(scene.settled(run).drive_id) == end
+    for name in told:
+        scene.stage.seen("hook", name=name, run=run.run_id)
+    worker.terminate()
+    worker.ended()
+    health = "select fenced_writes from lockgate_store.workers where worker_id = %s"
+    assert scene.door.row(health, worker_id).fenced_writes == 0, "as its last beat told"
 
 
 def interrupted(scene: Scene, run: RunHandle) -> None:
