@@ -7,9 +7,12 @@ import pytest
 
 from lockgate.attempt import Attempt
 from lockgate.errors import RunSuperseded
+from lockgate.heartbeat import Heartbeat
 from lockgate.rules import steps
 from lockgate.scope import Surroundings
+from lockgate.tally import Tally
 from tests.support.scene import Scene, call
+from tests.support.seen import seen
 
 TURNS = ({"calls": [call("add", a=1, b=2)]}, {"say": "Three."})
 BEGINNINGS = ["model 1", "tool", "model 2"]
@@ -82,3 +85,13 @@ def test_an_attempt_that_still_stands_goes_on(scene: Scene) -> None:
     assert scene.run(attempt.run()).output == "Three."
     assert begun(scene) == BEGINNINGS
     scene.run(attempt.writer.close())
+
+
+def test_a_worker_whose_clock_stood_still_with_it_hears_of_a_late_beat(scene: Scene) -> None:
+    beat = Heartbeat(scene.url, "worker-1", 10_000, Tally())
+    scene.run(beat.start())
+    scene.door.execute(
+        "update lockgate_store.workers set heartbeat_at = heartbeat_at - interval '1 minute'"
+    )
+    seen(lambda: beat.lapses() > 0, "the pause is known")
+    scene.run(beat.stop())
