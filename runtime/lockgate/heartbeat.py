@@ -80,7 +80,8 @@ class Heartbeat:
     def lapses(self) -> int:
         """Say how often a beat came later than half a lease after the one before.
 
-        Whoever was frozen is fresh again at its first beat, and would not know that it was away.
+        Whoever was frozen is fresh again at its first beat, and would not know that it was away;
+        where its own clock was frozen too, it is the database that says so.
         """
         return self._lapses
 
@@ -119,7 +120,7 @@ class Heartbeat:
 
     async def _beat(self, conn: psycopg.AsyncConnection) -> None:
         before_s = now_s()
-        await rules.heartbeat(
+        answer = await rules.heartbeat(
             conn,
             worker_id=self._worker_id,
             lease_ms=self._lease_ms,
@@ -130,7 +131,7 @@ class Heartbeat:
             fenced_writes=self._tally.fenced_writes,
             swept_ago_ms=self._tally.swept_ago_ms(),
         )
-        if self._first.is_set() and not self._is_young(self._last_beat_s, before_s):
-            self._lapses += 1
+        was_late = self._first.is_set() and not self._is_young(self._last_beat_s, before_s)
+        self._lapses += was_late or answer.was_late
         self._last_beat_s = before_s
         self._first.set()

@@ -39,6 +39,7 @@ DELIVER_EVERY_S = 0.5
 RELISTEN_S = 2.0
 LEAST_S = 1.5  # to hand over, however little time there is
 HAND_OVER_S = 4.0  # of it half to hand over, and half until DBOS has let go
+LETS_GO_S = 5.0  # DBOS takes over a second, and minutes where the database says nothing
 
 log = structlog.get_logger(__name__)
 
@@ -149,7 +150,11 @@ class Worker:
         ]
 
     async def stop(self) -> None:
-        """Take no more, finish what can be finished in the drain time, hand over the rest."""
+        """Take no more, finish what can be finished in the drain time, hand over the rest.
+
+        A silent database may keep it for eight seconds beyond the drain time, and no longer: DBOS's
+        threads that then still wait for an answer are left behind.
+        """
         log.info("worker.draining", worker_id=self.worker_id)
         self._runtime.kick = None
         self._beat.drain()
@@ -164,7 +169,11 @@ class Worker:
             task.cancel()
         await self._ended(kept_s / 4)
         await self._beat.stop()
-        await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=1)
+        try:
+            async with asyncio.timeout(LETS_GO_S):
+                await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=1)
+        except TimeoutError:
+            log.warning("worker.dbos_left_behind", worker_id=self.worker_id)
         # DBOS had made its own pool the loop's, and has just shut it down.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
         drives.use(None)
