@@ -67,7 +67,8 @@ def broken_runs(
         session_id = f"{how}-at-{nth:02}"
         fault = proxy.put(nth_fault(how, nth, lasts=lasts, naming=session_id))
         broken[session_id] = fault, scene.start(session_id, *TURNS)
-    scene.crew.worker("A", url=proxy.url, prepare=wait_less).ready()
+    # A late beat is followed by a look at the claim, and so is one statement more.
+    scene.crew.worker("A", url=proxy.url, prepare=wait_less, lease_ms=3_000).ready()
     return broken
 
 
