@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -17,18 +18,21 @@ def announce(line: str) -> None:
 
 
 def complain(line: str) -> None:
-    """Say on stderr what went wrong."""
-    sys.stderr.write(f"lockgate: {line}\n")
-    sys.stderr.flush()
+    """Say on stderr what went wrong; where that is broken, nobody is told and nothing fails."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"lockgate: {line}\n")
+        sys.stderr.flush()
 
 
 def leave(code: int) -> NoReturn:
     """End the process, whatever its threads still wait for.
 
-    An application's tool may block a thread for as long as it likes; its run was handed over.
+    An application's tool may block a thread for as long as it likes; its run was handed over. A
+    stream that is broken, or that a signal found in the middle of a write, is left as it is.
     """
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, RuntimeError):
+            stream.flush()
     os._exit(code)
 
 

@@ -1,14 +1,17 @@
 """Logs of a process: one event a line on stderr, since stdout is for what a person asked for.
 
-Colours where somebody watches, JSON where a collector reads. No line holds a URL's credentials.
+Colours where somebody watches, JSON where a collector reads. No line holds a URL's credentials. A
+line that stderr does not take is dropped: a log must never end what it tells of.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import logging
 import sys
 from collections.abc import MutableMapping
-from typing import Any
+from typing import Any, TextIO, cast
 
 import structlog
 
@@ -18,6 +21,7 @@ from lockgate_ops.refusals import without_secrets
 def configure_logs(level: str) -> None:
     """Send our events, and what the libraries say, to stderr from this level up."""
     number = logging.getLevelNamesMapping()[level.upper()]
+    stderr = cast(TextIO, _Stderr())
     watched = sys.stderr.isatty()
     render: Any = (
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
@@ -34,11 +38,27 @@ def configure_logs(level: str) -> None:
             render,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(stderr),
     )
-    logging.basicConfig(
-        stream=sys.stderr, level=max(number, logging.WARNING), format="%(levelname)s %(message)s"
-    )
+    libraries = logging.StreamHandler(stderr)
+    libraries.setFormatter(_Formatter("%(levelname)s %(message)s"))
+    logging.basicConfig(handlers=[libraries], level=max(number, logging.WARNING))
+
+
+class _Stderr(io.TextIOBase):
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
+
+
+class _Formatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return without_secrets(super().format(record))
 
 
 def _without_secrets(

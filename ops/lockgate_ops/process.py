@@ -1,8 +1,8 @@
 """The life of a process that serves until it is told to leave.
 
 The first TERM or INT asks it to leave in order, within a bound; the second leaves at once. Owns the
-event loop, and the end: a thread that an application's tool blocks must not hold the process, so
-the process ends when its work has ended.
+event loop, and the end: neither a thread nor the loop, blocked by an application's tool, must hold
+the process, so the process ends when its work has ended.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 import signal
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable
 
 from lockgate_ops.exits import complain, leave
@@ -23,26 +24,36 @@ class Leaving:
     """Whether this process was told to leave."""
 
     def __init__(self, drain_s: float) -> None:
-        self._drain_s = drain_s
+        self._bound_s = drain_s + GRACE_S
+        self._loop = asyncio.get_running_loop()
         self._asked = asyncio.Event()
+        self._is_told = threading.Event()
 
     def listen(self) -> None:
-        """Hear TERM and INT on the running loop."""
-        loop = asyncio.get_running_loop()
+        """Hear TERM and INT, for the running loop and also while that is blocked.
+
+        The loop's own handlers would wait for the loop. The bound has its thread beforehand: a
+        handler interrupts code that may hold the lock with which a thread is started.
+        """
+        threading.Thread(target=self._bound, name="lockgate-bound", daemon=True).start()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._told, number)
+            signal.signal(number, self._told)
 
     async def wait(self) -> None:
         """Return once the process was told to leave."""
         await self._asked.wait()
 
-    def _told(self, number: int) -> None:
-        if self._asked.is_set():
+    def _told(self, number: int, _frame: object) -> None:
+        if self._is_told.is_set():
             leave(128 + number)
-        self._asked.set()
-        late = threading.Timer(self._drain_s + GRACE_S, _leave_late)
-        late.daemon = True
-        late.start()
+        self._is_told.set()
+        self._loop.call_soon_threadsafe(self._asked.set)
+
+    def _bound(self) -> None:
+        self._is_told.wait()
+        time.sleep(self._bound_s)
+        complain("some work did not end within the drain time; others take it over")
+        leave(FAILED)
 
 
 def run(main: Callable[[Leaving], Awaitable[None]], *, drain_s: float) -> int:
@@ -66,8 +77,3 @@ def run(main: Callable[[Leaving], Awaitable[None]], *, drain_s: float) -> int:
 
     loop.run_until_complete(listening())
     return 0
-
-
-def _leave_late() -> None:
-    complain("some work did not end within the drain time; others take it over")
-    leave(FAILED)

@@ -61,6 +61,7 @@ class RequestStopResult:
 
 
 class RecordChildRunningOutcome(StrEnum):
+    FENCED = "fenced"
     CHILD_NOT_FOUND = "child_not_found"
     UNCHANGED = "unchanged"
     WRITTEN = "written"
@@ -74,6 +75,7 @@ class RecordChildRunningResult:
 
 class EndRemoteChildOutcome(StrEnum):
     INVALID_REQUEST = "invalid_request"
+    FENCED = "fenced"
     CHILD_NOT_FOUND = "child_not_found"
     UNCHANGED = "unchanged"
     WRITTEN = "written"

@@ -178,10 +178,8 @@ class Companions:
             return {"delivered": False, "reason": "child_busy"}
         except ChildUnconfirmed:
             return {"delivered": False, "reason": "child_start_unconfirmed"}
-        await self._scope.around.database.call(
+        await self._scope.record(
             children.record_child_running,
-            session_id=self._scope.session_id,
-            tenant_id=self._scope.address["tenant_id"],
             child_session_id=child.session_id,
             child_run_id=UUID(run_id) if record.location == "local" else None,
         )

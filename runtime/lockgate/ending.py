@@ -20,9 +20,10 @@ from sqlalchemy.exc import TimeoutError as PoolExhausted
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from lockgate.database import LINK
+from lockgate.errors import StoreUnavailable
 from lockgate.link import BlockingLink, Link
 from lockgate.rules import runs, steps
-from lockgate.weather import is_weather
+from lockgate.weather import is_refusal, is_weather
 from lockgate.worker_outcomes import FinishRunResult, SuspendRunResult
 
 SERIALIZER = DBOSPortableJSONSerializer()
@@ -31,7 +32,9 @@ RULES: dict[str, Callable[..., Awaitable[FinishRunResult | SuspendRunResult]]] =
     "suspend_run": steps.suspend_run,
 }
 POOL_SIZE = 8  # ends at the same time; each holds its connection for one commit
+FIRST_WAIT_S = 0.1  # doubled for each further try
 LONGEST_WAIT_S = 2.0  # whoever waits for the end waits as long when the database is back
+REFUSED = 8  # times within 7 s of waits: longer than the rules take to be remade, or a rival
 
 
 class _Weather(BaseException):
@@ -107,12 +110,14 @@ class EndStep:
         await self._engine.dispose()
 
     async def __call__(self, rule: str, **given: Any) -> dict[str, Any]:
-        """Call finish_run or suspend_run inside the workflow's one step; weather is waited out.
+        """Call finish_run or suspend_run inside the workflow's one step.
 
-        An end that landed unanswered is no fenced one: it is told as it was said before its commit.
+        A database that is away is waited for; what it refuses again and again is handed over. An
+        end that landed unanswered is no fenced one: it is told as it was said before its commit.
         Result  outcome and runStatus; of a suspension that was continued at once also runId
+        Errors  StoreUnavailable: the server was there, and refused REFUSED times
         """
-        wait_s = 0.1
+        wait_s, refused = FIRST_WAIT_S, 0
         said: dict[str, Any] = {}
 
         async def end() -> dict[str, Any]:
@@ -127,12 +132,14 @@ class EndStep:
                 return await self._datasource.run_tx_step_async(
                     {"name": "end", "isolation_level": "READ COMMITTED"}, end
                 )
-            except _Weather:
-                pass
-            except Exception as error:
-                # What DBOS says beside our rule, in the same transaction: its rollback is ours.
-                if not _is_weather(error):
+            except (_Weather, Exception) as error:
+                # Also what DBOS says beside our rule, in its transaction: its rollback is ours.
+                own = _own(error)
+                if not _is_weather(own):
                     raise
+                refused += is_refusal(own)
+                if refused == REFUSED:
+                    raise StoreUnavailable(committed=False) from own
             await asyncio.sleep(wait_s)
             wait_s = min(wait_s * 2, LONGEST_WAIT_S)
 
@@ -162,13 +169,17 @@ def _weather_passes() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if _is_weather(error):
+        if _is_weather(_own(error)):
             raise _Weather from error
         raise
 
 
-def _is_weather(error: Exception) -> bool:
-    """Say whether an error, or the driver's inside SQLAlchemy's, tells of the database's state."""
-    if isinstance(error, DBAPIError) and error.orig is not None:
-        return is_weather(error.orig)
+def _own(error: BaseException) -> BaseException:
+    """Return what the driver has said, inside of what DBOS and SQLAlchemy made of it."""
+    said = error.__cause__ if isinstance(error, _Weather) and error.__cause__ else error
+    return said.orig if isinstance(said, DBAPIError) and said.orig is not None else said
+
+
+def _is_weather(error: BaseException) -> bool:
+    """Say whether an error of the driver, or of its pool, tells of the database's state."""
     return isinstance(error, PoolExhausted) or is_weather(error)

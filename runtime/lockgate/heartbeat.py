@@ -6,6 +6,7 @@ The loop on which drives run may be blocked by an application's code; the promis
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable
 
@@ -79,7 +80,8 @@ class Heartbeat:
     def lapses(self) -> int:
         """Say how often a beat came later than half a lease after the one before.
 
-        Whoever was frozen is fresh again at its first beat, and would not know that it was away.
+        Whoever was frozen is fresh again at its first beat, and would not know that it was away;
+        where its own clock was frozen too, it is the database that says so.
         """
         return self._lapses
 
@@ -96,8 +98,9 @@ class Heartbeat:
                 await self._beat_over_one_link(every_s)
             except Exception as error:  # noqa: BLE001 - who stops beating is taken for dead, alive.
                 state = getattr(error, "sqlstate", None)
-                log.warning("heartbeat.failed", worker_id=self._worker_id, sqlstate=state)
                 self._on_lost()
+                with contextlib.suppress(Exception):  # A log that breaks must end no beat, either.
+                    log.warning("heartbeat.failed", worker_id=self._worker_id, sqlstate=state)
                 await asyncio.to_thread(self._stopping.wait, every_s)
 
     async def _beat_over_one_link(self, every_s: float) -> None:
@@ -108,7 +111,7 @@ class Heartbeat:
             application_name="lockgate heartbeat",
             **LINK,  # type: ignore[arg-type]  # libpq's parameters are numbers and texts
         )
-        conn.answer_s = every_s * 2  # A link that is silent is left while the lease still lasts.
+        conn.answer_s = every_s * 2  # A silent link is left soon; a lease of seconds lasts longer.
         async with conn:
             while not self._stopping.is_set():
                 await self._beat(conn)
@@ -117,7 +120,7 @@ class Heartbeat:
 
     async def _beat(self, conn: psycopg.AsyncConnection) -> None:
         before_s = now_s()
-        await rules.heartbeat(
+        answer = await rules.heartbeat(
             conn,
             worker_id=self._worker_id,
             lease_ms=self._lease_ms,
@@ -128,7 +131,7 @@ class Heartbeat:
             fenced_writes=self._tally.fenced_writes,
             swept_ago_ms=self._tally.swept_ago_ms(),
         )
-        if self._first.is_set() and not self._is_young(self._last_beat_s, before_s):
-            self._lapses += 1
+        was_late = self._first.is_set() and not self._is_young(self._last_beat_s, before_s)
+        self._lapses += was_late or answer.was_late
         self._last_beat_s = before_s
         self._first.set()

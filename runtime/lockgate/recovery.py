@@ -6,13 +6,14 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import structlog
 
 from lockgate.database import Database
 from lockgate.errors import RuleBroken, error_detail
 from lockgate.rules import recovery as rules
-from lockgate.rules import runs, sessions, steps
+from lockgate.rules import sessions, steps
 from lockgate.strict_json import dumps
 from lockgate.tally import Tally
 from lockgate.worker_outcomes import ContinueSessionOutcome, RequeueRunOutcome, SweepFinding
@@ -24,6 +25,9 @@ log = structlog.get_logger(__name__)
 PAUSED_EVERY_S = 30.0
 # Findings acted on side by side: behind hundreds of drives each waits its turn at the pool.
 AT_ONCE = 8
+# How long a finding may wait for its session: who holds one holds up no other's recovery, and the
+# next sweep comes back to it.
+LOCK_TIMEOUT_MS = 500
 NEVER_RAN = {
     "message": "The session never had a run",
     "code": "framework_internal_error",
@@ -85,7 +89,11 @@ class Sweeper:
 
     async def _act(self, finding: SweepFinding) -> bool:
         """Call the rule a finding leads to; it judges the whole condition again."""
-        named = {"session_id": finding.session_id, "tenant_id": finding.tenant_id}
+        named: dict[str, Any] = {
+            "session_id": finding.session_id,
+            "lock_timeout_ms": LOCK_TIMEOUT_MS,
+            "tenant_id": finding.tenant_id,
+        }
         if finding.finding == "first_run_overdue":
             await self.database.call(
                 sessions.fail_session_without_run, error_detail=dumps(NEVER_RAN), **named
@@ -108,21 +116,22 @@ class Sweeper:
     async def _end(self, finding: SweepFinding, error: RuleBroken) -> None:
         """End a run that cannot be handed over, whatever is tried: what it needs is damaged.
 
+        Where it was handed over meanwhile all the same, the attempt that was found is fenced.
         An error of class LG tells of the caller, or of a label of another release: not of the run.
         """
         if error.sqlstate.startswith("LG"):
             raise error
         log.error("sweep.store_corrupt", run_id=str(finding.run_id), error=error_detail(error))
         assert finding.run_id is not None
-        run = {"session_id": finding.session_id, "tenant_id": finding.tenant_id}
-        stored = await self.database.call(runs.get_run, run_id=finding.run_id, **run)
+        assert finding.attempt is not None
         await self.database.call(
             steps.finish_run,
+            session_id=finding.session_id,
             run_id=finding.run_id,
-            attempt=stored.attempt,
+            attempt=finding.attempt,
             status="failed",
             error_detail=dumps(error_detail(error)),
-            **run,
+            tenant_id=finding.tenant_id,
         )
 
     async def _requeue(self, finding: SweepFinding) -> bool:
@@ -138,12 +147,13 @@ class Sweeper:
             max_attempts=self.max_attempts,
             auto_resume=self.auto_resume,
             session_id=finding.session_id,
+            lock_timeout_ms=LOCK_TIMEOUT_MS,
             tenant_id=finding.tenant_id,
         )
         self._tell(finding, requeued.outcome)
         self.tally.takeovers += requeued.outcome is RequeueRunOutcome.REQUEUED
         self.tally.exhausted += requeued.outcome is RequeueRunOutcome.EXHAUSTED
-        return requeued.outcome is RequeueRunOutcome.REQUEUED
+        return requeued.outcome in (RequeueRunOutcome.REQUEUED, RequeueRunOutcome.RELEASED)
 
     def _tell(self, finding: SweepFinding, outcome: str) -> None:
         log.info(

@@ -148,24 +148,30 @@ async def run_remote(scope: Scope, host: ChildHost, call: ChildCall, new: NewChi
 
 
 async def follow_remote(scope: Scope, host: ChildHost, child: ChildAddress) -> None:
-    """Ask a remote child how it stands until it has ended, or is lost; record its end."""
-    readable = time.monotonic()
+    """Ask a remote child how it stands until it has ended, or is lost; record its end.
+
+    Nobody was silent while this worker was away itself, so its silence begins anew then.
+    Errors  RunSuperseded: the attempt is over
+    """
+    readable, lapses = time.monotonic(), scope.around.lapses()
     while True:
-        reason = None
+        status, reason = None, None
         try:
             status = await host.status(child)
-            readable = time.monotonic()
-            if status.is_idle:
-                break
         except EntryRefused as error:
             reason = _lost_because(error)
-            if reason is None and time.monotonic() > readable + LOST_AFTER_S:
-                reason = "status_unreachable"
+        silent_s = time.monotonic() - readable
+        await scope.hold_to_the_claim()
+        was_away, lapses = scope.around.lapses() != lapses, scope.around.lapses()
+        if status is not None or was_away:
+            readable = time.monotonic()
+        elif reason is None and silent_s > LOST_AFTER_S:
+            reason = "status_unreachable"
         if reason is not None:
             status = ChildStatus("failed", error_detail=lost(reason))
-            break
+        if status is not None and status.is_idle:
+            return await end_remote(scope, child, status)
         await asyncio.sleep(STATUS_EVERY_S)
-    await end_remote(scope, child, status)
 
 
 def _lost_because(error: EntryRefused) -> str | None:
@@ -187,10 +193,8 @@ async def end_remote(scope: Scope, child: ChildAddress, status: ChildStatus) -> 
         refused = EntryRefused("validation_error", "The child's output has more than 1 MB of JSON")
         status, output = ChildStatus("failed", error_detail=error_detail(refused)), None
     detail = status.error_detail
-    await scope.around.database.call(
+    await scope.record(
         rules.end_remote_child,
-        session_id=scope.session_id,
-        tenant_id=scope.address["tenant_id"],
         child_session_id=child.session_id,
         status=status.status,
         output=output,

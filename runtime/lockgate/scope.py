@@ -17,6 +17,7 @@ from lockgate.chunks import ChunkMaker
 from lockgate.contained import called
 from lockgate.database import Database
 from lockgate.definitions import ToolContext
+from lockgate.errors import RunSuperseded
 from lockgate.hooks import Identity
 from lockgate.host import Host
 from lockgate.session_state import SessionState
@@ -24,7 +25,7 @@ from lockgate.stream_writer import StreamWriter
 from lockgate.strict_json import dumps, storable
 from lockgate.tally import Tally
 from lockgate.usage import StrictStore
-from lockgate.worker_outcomes import ClaimRunResult, StepResult
+from lockgate.worker_outcomes import ClaimRunResult, StepOutcome, StepResult
 
 STOP_BOUND_S = 2.0  # how long a body may go on after its cancellation before it is left behind
 
@@ -125,6 +126,14 @@ class Scope:
         self.committed = answer.head_sequence
         self._on_commit()
         return answer
+
+    async def record(self, rule: Callable[..., Awaitable[Any]], **given: Any) -> None:
+        """Call a rule that leaves the stream alone. Errors  RunSuperseded: the attempt is over"""
+        answer = await self.around.database.call(rule, **self.address, **given)
+        if answer.outcome == StepOutcome.FENCED:
+            self.around.tally.fenced_writes += 1
+            self.writer.lose()
+            raise RunSuperseded
 
     def emitter(self, step: int) -> Callable[[str, Any], Awaitable[None]]:
         """Return what puts custom chunks on the stream."""

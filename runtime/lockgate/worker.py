@@ -7,6 +7,7 @@ behind, is decided by the rules.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 from collections.abc import Awaitable, Callable
@@ -17,11 +18,11 @@ from typing import Any
 from uuid import uuid4
 
 import structlog
-from dbos import DBOS, DBOSConfig, Queue
+from dbos import DBOS, DBOSConfig
 
-from lockgate import drives
+from lockgate import dbos_log, drives
 from lockgate.ending import SERIALIZER, EndStep, blocking_link, sqlalchemy_url
-from lockgate.errors import StoreUnavailable, error_detail
+from lockgate.errors import error_detail
 from lockgate.executor import Runtime
 from lockgate.heartbeat import Heartbeat
 from lockgate.kick import Kicker
@@ -38,7 +39,7 @@ DELIVER_EVERY_S = 0.5
 RELISTEN_S = 2.0
 LEAST_S = 1.5  # to hand over, however little time there is
 HAND_OVER_S = 4.0  # of it half to hand over, and half until DBOS has let go
-POLL_SLEEPS_S = 90.0  # how long DBOS's poll may sleep on when its database has come back
+LETS_GO_S = 5.0  # DBOS takes over a second, and minutes where the database says nothing
 
 log = structlog.get_logger(__name__)
 
@@ -91,7 +92,6 @@ class Worker:
         self._end: EndStep | None = None
         self._kicker: Kicker | None = None
         self._driver: drives.Driver | None = None
-        self._polls_again_at = 0.0
         self._sweeper = Sweeper(
             database=runtime.database.patient(),
             worker_id=self.worker_id,
@@ -139,8 +139,8 @@ class Worker:
             max_attempts=self.settings.max_attempts,
         )
         drives.use(self._driver)
-        queue = await self._launch()
-        self._kicker = Kicker(queue, self.settings.concurrency)
+        self._launch()
+        self._kicker = await Kicker.open(QUEUE, self.settings.concurrency)
         self._runtime.kick = self._kicker.kick
         self._loops = [
             asyncio.create_task(self._repeat(self._sweep, self.settings.sweeps_every_s())),
@@ -150,7 +150,11 @@ class Worker:
         ]
 
     async def stop(self) -> None:
-        """Take no more, finish what can be finished in the drain time, hand over the rest."""
+        """Take no more, finish what can be finished in the drain time, hand over the rest.
+
+        A silent database may keep it for eight seconds beyond the drain time, and no longer: DBOS's
+        threads that then still wait for an answer are left behind.
+        """
         log.info("worker.draining", worker_id=self.worker_id)
         self._runtime.kick = None
         self._beat.drain()
@@ -165,7 +169,11 @@ class Worker:
             task.cancel()
         await self._ended(kept_s / 4)
         await self._beat.stop()
-        await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=1)
+        try:
+            async with asyncio.timeout(LETS_GO_S):
+                await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=1)
+        except TimeoutError:
+            log.warning("worker.dbos_left_behind", worker_id=self.worker_id)
         # DBOS had made its own pool the loop's, and has just shut it down.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
         drives.use(None)
@@ -173,7 +181,7 @@ class Worker:
             await self._end.close()
         log.info("worker.stopped", worker_id=self.worker_id)
 
-    async def _launch(self) -> Queue:
+    def _launch(self) -> None:
         url = sqlalchemy_url(self._runtime.database.url)
         config: DBOSConfig = {
             "name": "lockgate",
@@ -184,18 +192,12 @@ class Worker:
             "application_version": DRIVE_VERSION,
             "serializer": SERIALIZER,
             "use_listen_notify": False,
-            "console_log_level": "ERROR",
             "db_engine_kwargs": {"creator": partial(blocking_link, self._runtime.database.url)},
         }
+        dbos_log.retell()
         DBOS(config=config)
-        DBOS.listen_queues([QUEUE])
+        DBOS.listen_queues([])  # the drives' queue is ours to look after, by the kicker
         DBOS.launch()
-        return await DBOS.register_queue_async(
-            QUEUE,
-            polling_interval_sec=1.0,
-            worker_concurrency=self.settings.concurrency,
-            on_conflict="always_update",
-        )
 
     async def _ended(self, within_s: float) -> None:
         """Wait until what was cancelled has ended, but not for what does not listen."""
@@ -224,18 +226,11 @@ class Worker:
             try:
                 await act()
             except Exception as error:  # noqa: BLE001 - a loop that ends would leave a worker deaf.
-                log.warning("worker.loop_failed", error=error_detail(error))
+                _complain("worker.loop_failed", error)
             await asyncio.sleep(every_s)
 
     async def _sweep(self) -> None:
-        now = asyncio.get_running_loop().time()
-        try:
-            await self._sweeper.sweep_on(self._runtime.hurry)
-        except StoreUnavailable:
-            self._polls_again_at = now + POLL_SLEEPS_S
-            raise
-        if now < self._polls_again_at:
-            self._runtime.hurry()
+        await self._sweeper.sweep_on(self._runtime.hurry)
 
     async def _deliver(self) -> None:
         delivery = HookDelivery(self._runtime.host, self._runtime.database)
@@ -261,5 +256,10 @@ class Worker:
                     async for _ in notifications:
                         self._runtime.hurry()
             except Exception as error:  # noqa: BLE001 - a hint may fail in any way; try again.
-                log.warning("worker.listen_failed", error=error_detail(error))
+                _complain("worker.listen_failed", error)
             await asyncio.sleep(RELISTEN_S)
+
+
+def _complain(event: str, error: Exception) -> None:
+    with contextlib.suppress(Exception):  # A log that breaks must end no loop, either.
+        log.warning(event, error=error_detail(error))

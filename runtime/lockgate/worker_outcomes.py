@@ -137,6 +137,7 @@ class SweepFinding:
     tenant_id: str
     session_id: str
     run_id: UUID | None
+    attempt: int | None
     drive_id: UUID | None
 
 
@@ -150,6 +151,7 @@ class RequeueRunOutcome(StrEnum):
     STALE = "stale"
     ENDED = "ended"
     SUSPENDED = "suspended"
+    RELEASED = "released"
     EXHAUSTED = "exhausted"
     REQUEUED = "requeued"
 

@@ -16,6 +16,7 @@ declare
 begin
   execute format('alter function lockgate.enqueue_drive set search_path = %I, pg_temp', v_dbos);
   execute format('alter function lockgate.drive_workflow set search_path = %I, pg_temp', v_dbos);
+  execute format('alter function lockgate.release_drive set search_path = %I, pg_temp', v_dbos);
 
   foreach v_name in array array[v_runtime, v_dashboard] loop
     if to_regrole(quote_ident(v_name)) is null and v_may_create then

@@ -36,6 +36,7 @@
 \ir tables/children.sql
 \ir tables/usage.sql
 \ir tables/workers.sql
+\ir tables/forgotten_workers.sql
 \ir rules/reset.sql
 \ir rules/shared/now.sql
 \ir rules/shared/is_live.sql
@@ -224,6 +225,7 @@
 \ir rules/usage/insert_usage.sql
 \ir rules/usage/record_usage_entries.sql
 \ir rules/usage/list_usage_entries.sql
+\ir rules/recovery/forget_workers.sql
 \ir rules/recovery/heartbeat.sql
 \ir rules/recovery/drive_workflow.sql
 \ir rules/recovery/is_stranded.sql
@@ -231,6 +233,7 @@
 \ir rules/recovery/demote_run.sql
 \ir rules/recovery/spend_attempt.sql
 \ir rules/recovery/last_sign_of_life.sql
+\ir rules/recovery/release_drive.sql
 \ir rules/recovery/requeue_run.sql
 \ir rules/recovery/begin_attempt.sql
 \ir rules/recovery/is_complete_batch.sql

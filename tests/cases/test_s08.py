@@ -10,6 +10,8 @@ from tests.support.seen import seen
 
 SWEEPER = "sweeper"
 SAYS = {"say": "Hello @hold:word world."}
+# Who drives it first has something left to write, whenever it is frozen.
+SAYS_LATE = {"say": "@first Hello @hold:late and late @later Hello @hold:word world."}
 DRIVES = "select from dbos.workflow_status where name = 'drive_run'"
 
 
@@ -41,11 +43,11 @@ def released(scene: Scene, finding: Any) -> str:
     return outcome
 
 
-def frozen(scene: Scene) -> tuple[Member, RunHandle]:
+def frozen(scene: Scene, says: dict[str, str] = SAYS) -> tuple[Member, RunHandle]:
     """Have A drive a run to its gate, and freeze it there."""
     worker = scene.crew.worker("A", sweep_every_s=600)
     worker.ready()
-    run = scene.start("s1", SAYS)
+    run = scene.start("s1", says)
     scene.stage.seen("waits", pid=worker.pid)
     worker.freeze()
     return worker, run
@@ -78,7 +80,7 @@ def test_a_run_that_ended_after_it_was_found_is_left_alone(scene: Scene) -> None
 
 @case(8)
 def test_a_run_that_another_claimed_after_it_was_found_is_left_to_it(scene: Scene) -> None:
-    worker, run = frozen(scene)
+    worker, run = frozen(scene, SAYS_LATE)
     finding = found(scene)
     taker = scene.crew.worker("B")
     scene.stage.seen("waits", pid=taker.pid)
@@ -88,6 +90,7 @@ def test_a_run_that_another_claimed_after_it_was_found_is_left_to_it(scene: Scen
     assert released(scene, finding) == "stale"
     assert scene.door.run(run.run_id) == mine, "it is still B's"
     worker.thaw()
+    scene.stage.open("late")
     assert scene.returned(finding.drive_id) == '{"outcome":"fenced"}'
     scene.stage.open("word")
     ended_once(scene, run)

@@ -1,7 +1,7 @@
 """S20: no path may leave the session busy."""
 
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from tests.support.clients import clients_of
 from tests.support.proves import case
@@ -21,9 +21,17 @@ WAYS: dict[str, list[dict[str, Any]]] = {
 
 
 def hand_made(scene: Scene) -> None:
-    """Make a run that nobody owns and no workflow drives, as a careless client of the tables."""
+    """Make a run that nobody owns and no workflow drives, as a careless client of the tables.
+
+    In one commit: a sweep in between would take over half of it.
+    """
     run_id = uuid4()
     scene.door.finished("hand", said(HELLO), agent_type=SCRIPTED)
+    with scene.door.connection.transaction():
+        _insert_run(scene, run_id)
+
+
+def _insert_run(scene: Scene, run_id: UUID) -> None:
     scene.door.execute(
         "insert into lockgate_store.runs (session_id, run_id, turn, drive, start_digest, drive_id,"
         " dispatch_at, start_sequence, started_at)"

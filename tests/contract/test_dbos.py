@@ -23,6 +23,7 @@ ENQUEUE = {
     "app_version": "text",
     "delay_until_epoch_ms": "bigint",
     "application_name": "text",
+    "priority": "integer",
 }
 READ = {
     "workflow_uuid": "text",
@@ -82,7 +83,10 @@ def test_a_known_id_is_answered_and_enqueues_nothing(database: LentDatabase) -> 
     assert '"first"' in workflow.inputs
 
 
-def test_a_later_dispatch_is_a_delayed_workflow(database: LentDatabase) -> None:
+def test_a_later_dispatch_is_a_delayed_workflow_until_it_is_released(
+    database: LentDatabase,
+) -> None:
+    """It is delayed for a day more than it waits: no worker's clock is to end the wait."""
     door = Door(database.warm)
     now_id, later_id = uuid4(), uuid4()
     door.execute("select lockgate.enqueue_drive('', 's', %s, %s)", uuid4(), now_id)
@@ -95,8 +99,15 @@ def test_a_later_dispatch_is_a_delayed_workflow(database: LentDatabase) -> None:
     assert door.workflow(now_id).status == "ENQUEUED"
     assert (door.workflow(later_id).status, door.workflow(later_id).delay_until_epoch_ms) == (
         "DELAYED",
-        4070908800500,
+        4070908800500 + 24 * 60 * 60 * 1000,
     )
+    for drive_id in (now_id, later_id):
+        door.execute("select lockgate.release_drive(%s)", drive_id)
+    fresh, released = (vars(door.workflow(drive_id)) for drive_id in (now_id, later_id))
+    own = ("workflow_uuid", "inputs", "owner_xid", "created_at", "updated_at")
+    assert {n: v for n, v in fresh.items() if n not in own} == {
+        n: v for n, v in released.items() if n not in own
+    }
 
 
 def test_the_statuses_that_close_an_owner_are_dboss_ends() -> None:
@@ -107,7 +118,7 @@ def test_the_statuses_that_close_an_owner_are_dboss_ends() -> None:
     )
     ends = {status.value for status in WorkflowStatusString} - {"PENDING", "ENQUEUED", "DELAYED"}
 
-    assert set(closing) - {"PENDING"} == ends
+    assert set(closing) - {"PENDING", "DELAYED"} == ends
 
 
 def test_kicks_private_names_exist() -> None:

@@ -45,13 +45,18 @@ def owners(scene: Scene, runs: list[RunHandle]) -> list[str]:
     return [owner for owner in found if owner is not None]
 
 
+def lengthen() -> None:
+    """Let a run be alone until it saves something."""
+    alone.ALONE_S = 3_600
+
+
 def shorten() -> None:
     """Let a run be alone for a moment only."""
     alone.ALONE_S = SHORT_S
 
 
 def taker(scene: Scene, lost: int) -> Member:
-    worker = scene.crew.worker(f"after-{lost}")
+    worker = scene.crew.worker(f"after-{lost}", prepare=lengthen)
     worker.ready()
     return worker
 

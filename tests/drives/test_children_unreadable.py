@@ -1,13 +1,23 @@
 """A remote child whose host is not understood: it is asked again, and never forgotten."""
 
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import lockgate.remote_children
 from lockgate import RemoteChildren
-from lockgate.remote import ChildStatus, RemoteProtocolValidationError
-from lockgate.remote_children import ChildCall, NewChild, begin_remote, child_of, run_remote
+from lockgate.errors import EntryRefused, RunSuperseded
+from lockgate.remote import ChildAddress, ChildStatus, RemoteProtocolValidationError
+from lockgate.remote_children import (
+    ChildCall,
+    NewChild,
+    begin_remote,
+    child_of,
+    follow_remote,
+    run_remote,
+)
 from tests.support.house import House
 from tests.support.peer import Answer
 
@@ -65,6 +75,68 @@ def test_a_host_that_never_makes_sense_loses_its_child(house: House, far: Remote
         "failed",
         "status_unreachable",
     )
+
+
+def taken_over(house: House) -> None:
+    """Hand the parent's run to another worker, behind the back of this attempt."""
+    house.db.requeue(house.scope.run_id, "raised")
+    house.db.claim(house.scope.run_id, worker_id="worker-2")
+
+
+def test_an_attempt_that_was_taken_over_ends_no_child(house: House, far: RemoteChildren) -> None:
+    """Or what the child brings to the next attempt would be lost."""
+    house.peer.says("status", BUSY_HOST)
+    taken_over(house)
+    with pytest.raises(RunSuperseded):
+        house.scene.run(follow_remote(house.scope, far, child_of(house.scope, CALL, NEW)))
+
+    assert house.record().status == "running"
+    assert house.scope.around.tally.fenced_writes == 1
+    with pytest.raises(RunSuperseded):
+        house.scene.run(house.scope.writer.check())
+
+
+def lapsing(house: House) -> SimpleNamespace:
+    """Have the worker's promise be what the test says of it."""
+    promise = SimpleNamespace(lapses=0)
+    house.scope.around = replace(house.scope.around, lapses=lambda: promise.lapses)
+    return promise
+
+
+def test_a_worker_that_was_away_asks_for_no_child_of_a_run_it_lost(
+    house: House, far: RemoteChildren
+) -> None:
+    house.peer.says("status", Answer(body={"status": "active"}))
+    taken_over(house)
+    lapsing(house).lapses += 1
+    with pytest.raises(RunSuperseded):
+        house.scene.run(follow_remote(house.scope, far, child_of(house.scope, CALL, NEW)))
+
+    assert (house.record().status, len(house.peer.heard("status"))) == ("running", 1)
+
+
+@pytest.mark.parametrize("was_away", [True, False], ids=["away", "there"])
+def test_a_hosts_silence_is_not_as_long_as_the_worker_was_away(
+    house: House, monkeypatch: pytest.MonkeyPatch, was_away: bool
+) -> None:
+    """The first ask takes an hour and brings nothing: where the worker was away, who was silent?"""
+    promise, clock = lapsing(house), SimpleNamespace(now_s=0.0)
+    monkeypatch.setattr(lockgate.remote_children, "STATUS_EVERY_S", 0.01)
+    fake = SimpleNamespace(monotonic=lambda: clock.now_s)
+    monkeypatch.setattr(lockgate.remote_children, "time", fake)
+
+    class Slow(RemoteChildren):
+        async def status(self, child: ChildAddress) -> ChildStatus:
+            if clock.now_s:
+                return await super().status(child)
+            clock.now_s += 3_600
+            promise.lapses += was_away
+            raise EntryRefused("transport_error", "no answer")
+
+    house.peer.says("status", Answer(body=BROUGHT))
+    house.scene.run(run_remote(house.scope, Slow(house.peer.url), CALL, NEW))
+
+    assert house.record().status == ("completed" if was_away else "failed")
 
 
 @pytest.mark.parametrize(

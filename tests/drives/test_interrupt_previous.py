@@ -106,7 +106,7 @@ def test_a_run_that_does_not_settle_in_time_keeps_its_stop_and_the_entry_is_refu
 def test_a_stop_that_its_worker_did_not_live_to_honour_ends_the_run_all_the_same(
     scene: Scene,
 ) -> None:
-    worker = scene.crew.worker("dies")
+    worker = scene.crew.worker("dies", lease_ms=5_000)
     worker.ready()
     hasty = scene.runtime(concurrent_entry="interrupt_previous", concurrent_entry_timeout_ms=1)
     first = start(scene, hasty, {"calls": [call("hold", gate="never")]})

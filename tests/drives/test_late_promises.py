@@ -14,6 +14,7 @@ from lockgate.errors import RunSuperseded
 from lockgate.heartbeat import Heartbeat
 from lockgate.rules import steps
 from lockgate.scope import Surroundings
+from lockgate.tally import Tally
 from tests.support.crew import Member
 from tests.support.scene import Scene, call
 from tests.support.seen import seen
@@ -134,3 +135,13 @@ def test_a_worker_that_waits_to_claim_hands_on_what_it_has_when_it_leaves(scene:
     assert scene.returned(row.drive_id) == '{"outcome":"requeued"}'
     assert scene.door.rows("select from lockgate_store.recoveries") == []
     assert silent.ended() == 0
+
+
+def test_a_worker_whose_clock_stood_still_with_it_hears_of_a_late_beat(scene: Scene) -> None:
+    beat = Heartbeat(scene.url, "worker-1", 10_000, Tally())
+    scene.run(beat.start())
+    scene.door.execute(
+        "update lockgate_store.workers set heartbeat_at = heartbeat_at - interval '1 minute'"
+    )
+    seen(lambda: beat.lapses() > 0, "the pause is known")
+    scene.run(beat.stop())

@@ -1,7 +1,11 @@
 """A lost run is not written to, one that is handed over goes on, and none is done twice."""
 
+import threading
 from uuid import UUID
 
+import dbos
+
+import lockgate.worker
 from lockgate import RunHandle
 from tests.support.crew import Member
 from tests.support.scene import Scene, call
@@ -60,6 +64,24 @@ def test_what_ends_within_the_drain_time_is_not_handed_over(scene: Scene) -> Non
     assert scene.door.run(late.run_id).status == "running"
     scene.crew.worker("B").ready()
     assert scene.settled(late).status == "completed"
+
+
+def never_let_go() -> None:
+    """Let DBOS wait for an answer that does not come."""
+
+    def waits(**_: object) -> None:
+        threading.Event().wait()
+
+    dbos.DBOS.destroy = waits  # type: ignore[method-assign]
+    lockgate.worker.LETS_GO_S = 0.2
+
+
+def test_a_leaving_worker_does_not_wait_for_dbos_for_ever(scene: Scene) -> None:
+    worker = scene.crew.worker("leaves", prepare=never_let_go)
+    worker.ready()
+    worker.terminate()
+    assert worker.ended() == 0
+    assert "worker.dbos_left_behind" in worker.log.read_text()
 
 
 def test_a_workflow_that_is_executed_again_claims_nothing(scene: Scene) -> None:

@@ -5,6 +5,9 @@ from typing import Any
 from lockgate import RunHandle
 from tests.support.proves import case
 from tests.support.scene import Scene, call, collected
+from tests.support.seen import seen
+
+ANSWERED = "select from lockgate_store.tool_calls where response is not null"
 
 
 def parts(scene: Scene, session_id: str = "s1") -> list[tuple[str, list[Any]]]:
@@ -73,6 +76,7 @@ def test_calls_run_side_by_side_and_their_results_keep_the_order_of_the_calls(
     )
     answered = driven.stage.seen("tool", name="add", run=run.run_id)
     assert len(answered) == 1, "the others never reached a body"
+    seen(lambda: len(driven.door.rows(ANSWERED)) == 5, "the other five have their results")
     driven.stage.open("first")
     assert driven.settled(run).status == "completed"
 

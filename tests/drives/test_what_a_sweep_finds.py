@@ -13,7 +13,11 @@ from uuid import UUID
 import pytest
 
 from lockgate.database import Database
+from lockgate.errors import RuleBroken
 from lockgate.recovery import Sweeper
+from lockgate.rules import recovery
+from lockgate.tally import Tally
+from lockgate.worker import DRIVE_VERSION
 from tests.support import standings
 from tests.support.connections import connect
 from tests.support.door import Door
@@ -32,6 +36,7 @@ from tests.support.lost_states import (
     terminal_landed,
     terminal_landed_on_a_suspended_run,
     unserved,
+    waits_too_long,
     without_a_workflow,
 )
 from tests.support.proves import case
@@ -82,7 +87,9 @@ def left(db: Door, run_id: UUID) -> Left:
         session.status,
         stream.status,
         tuple(standings.statuses(db, run_id)),
-        run.status == "running" and run.owner_id is None and waits.status == "ENQUEUED",
+        run.status == "running"
+        and run.owner_id is None
+        and (waits.status, waits.application_version) == ("ENQUEUED", DRIVE_VERSION),
     )
 
 
@@ -114,6 +121,7 @@ STATES: list[tuple[Callable[[Door], UUID], Left]] = [
     (owner_dead, REQUEUED),
     (unserved, REQUEUED),
     (never_claimed, REQUEUED),
+    (waits_too_long, REQUEUED),
     *((closed_owner(s), REQUEUED) for s in ("SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")),
     (closed_owner("ERROR", claimed=False), REQUEUED),
     (closed_owner("CANCELLED"), Left("failed", "failed", "failed", ("failed",))),
@@ -140,6 +148,15 @@ def test_a_state_that_nothing_would_leave_is_left_by_one_sweep(
         "started",
         "interrupting",
     )
+
+
+def test_a_wait_that_is_over_is_no_takeover(db: Door, database_url: str) -> None:
+    taken, waiting = owner_dead(db), waits_too_long(db, "s2")
+    aged(db)
+    tally = Tally()
+    assert sweep(database_url, tally=tally) == 2
+    assert [db.run(run_id).attempt for run_id in (taken, waiting)] == [2, 2]
+    assert (tally.takeovers, tally.exhausted) == (1, 0)
 
 
 @case(20)
@@ -230,3 +247,21 @@ def test_a_run_whose_rows_allow_no_takeover_ends_typed(db: Door, database_url: s
     assert left(db, run_id) == Left("failed", "failed", "failed", ("failed",))
     detail = db.run(run_id).error_detail
     assert (detail["code"], detail["retryable"]) == ("framework_store_corrupt", False)
+
+
+def test_a_run_that_another_sweep_could_take_over_is_not_ended(
+    db: Door, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows were damaged for one sweep, and mended for the next."""
+    run_id = owner_dead(db)
+    aged(db)
+
+    async def meets_damage(*_: Any, **__: Any) -> Any:
+        assert db.requeue(run_id, "owner_dead").outcome == "requeued"
+        db.drive(run_id)
+        raise RuleBroken("22003")
+
+    monkeypatch.setattr(recovery, "requeue_run", meets_damage)
+    assert sweep(database_url) == 0
+    run = db.run(run_id)
+    assert (run.status, run.attempt, run.owner_id) == ("running", 2, "worker-1")

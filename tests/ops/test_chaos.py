@@ -40,8 +40,8 @@ def test_a_minute_of_every_trouble_loses_nothing_and_does_nothing_twice(
     assert (told["wrong"], done.returncode) == ([], 0), f"seed {seed}: {done.stderr}"
     assert set(told["troubles"]) == set(DECK), "each kind of trouble has happened"
     for way in WAYS:
-        assert told["entries"][f"{way}: started"] > 0
-        assert told["entries"][f"{way}: attached"] > 0
+        for outcome in ("started", "attached"):
+            assert told["entries"].get(f"{way}: {outcome}", 0) > 0, f"{way} {outcome} {seed}"
     for drive in DRIVES:
         assert of_kind(told["runs"], f"{drive} ") > 0
     assert of_kind(told["runs"], "") >= SECONDS

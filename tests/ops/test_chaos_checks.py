@@ -98,8 +98,11 @@ def test_a_run_without_an_end_or_with_another_is_told(odd: Run) -> None:
 
 
 def test_a_body_that_more_drives_had_than_there_were_attempts_is_told() -> None:
-    assert list(begun_too_often([BODY, BODY], [RUN])) == []
-    assert len([*begun_too_often([BODY, BODY, BODY], [RUN])]) == 1
+    handed_on_once = run(attempt=3)
+    assert list(begun_too_often([BODY], [RUN])) == []
+    assert list(begun_too_often([BODY, BODY], [handed_on_once])) == []
+    assert len([*begun_too_often([BODY, BODY], [RUN])]) == 1
+    assert len([*begun_too_often([BODY, BODY, BODY], [handed_on_once])]) == 1
     assert len([*begun_too_often([BODY], [run(run_id="other")])]) == 1
 
 

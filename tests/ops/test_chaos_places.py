@@ -184,8 +184,8 @@ def test_a_slow_line_loses_nothing() -> None:
 def test_a_line_that_swallows_passes_nothing_on_and_then_cuts_who_has_lost_something() -> None:
     async def scenario() -> None:
         async with called() as (line, reader, writer):
-            swallowing = asyncio.create_task(line.swallow(for_s=0.3))
-            await asyncio.sleep(0.05)
+            swallowing = asyncio.create_task(line.swallow(for_s=2.0))
+            await asyncio.sleep(0)
             writer.write(b"c")
             assert await heard(reader) == b""
             await swallowing

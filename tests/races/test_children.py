@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.door import Door, Drive
 from tests.support.family import (
+    address,
     begin,
     born,
     calling,
@@ -173,8 +174,8 @@ def test_an_end_waits_for_the_parents_lock_and_a_delivery_is_recorded_before_it(
     again = db.start(session_of(child), "more", agent_type="helper")
     drive = db.drive(again.run_id)
     recorder, ender = racers.callers(2)
-    name = {"session_id": "parent", "child_session_id": session_of(child)}
-    answer = recorder.call("record_child_running", child_run_id=again.run_id, **name)
+    named = {**address(parent), "child_session_id": session_of(child)}
+    answer = recorder.call("record_child_running", child_run_id=again.run_id, **named)
     assert answer.outcome == "written"
     future = racers.waiting(ender, end, by(ender, drive), output="second")
     recorder.commit()

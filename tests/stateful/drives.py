@@ -131,12 +131,16 @@ class Drives(StoreClient):
         if is_found and not auto_resume and run.claimed_at is not None:
             self.demote(session, run)
             return "suspended"
+        if is_found and self.finding(run) == "wait_over":
+            run.workflow = "ENQUEUED"
+            return "released"
         if self.spend(run, finding, max_attempts):
             self.close(session, run, "failed")
             return "exhausted"
         wait = min(60, 2 ** (run.spent - 1)) if run.spent else 0
         run.dispatch_at = max(self.now, since + wait)
-        run.owner, run.claimed_at, run.workflow, run.dispatched = None, None, "ENQUEUED", None
+        run.workflow = "DELAYED" if run.dispatch_at > self.now else "ENQUEUED"
+        run.owner, run.claimed_at, run.dispatched = None, None, None
         run.attempt += 1
         return "requeued"
 

@@ -241,7 +241,10 @@ class Facts:
             worker, at = run.dispatched
             leases = 3 if self.alive(worker) else 1
             return "never_claimed" if at + leases * LEASE_S < self.now else None
-        return None if self.served() else "unserved"
+        if not self.served():
+            return "unserved"
+        is_over = run.workflow == "DELAYED" and run.dispatch_at <= self.now
+        return "wait_over" if is_over else None
 
     def found(self) -> dict[Name, str]:
         """Return what a sweep finds: by session, the finding of its run or of its lack of one."""

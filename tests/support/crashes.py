@@ -30,9 +30,13 @@ CRASHED = 9  # the exit code of whoever died here
 
 @dataclass(frozen=True)
 class Crash:
-    """Die after the n-th commit, inside the transaction that ends a run, or right after that."""
+    """Die after the n-th commit, inside the transaction that ends a run, or right after that.
+
+    at  or after the first commit of this rule
+    """
 
     after: int | None = None
+    at: str | None = None
     inside_end: bool = False
     after_end: bool = False
 
@@ -56,7 +60,7 @@ class _Counter:
         named = {name: given.get(name) for name in ("step", "ordinal", "status")}
         self._stage.note("commit", run=given["run_id"], rule=rule, n=self._count, **named)
         ended = self._crash.after_end and rule in ("finish_run", "suspend_run")
-        if ended or self._count == self._crash.after:
+        if ended or rule == self._crash.at or self._count == self._crash.after:
             self._die(rule)
 
     def ending(self) -> None:

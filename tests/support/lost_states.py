@@ -94,6 +94,12 @@ def never_claimed(db: Door) -> UUID:
     return run_id
 
 
+def waits_too_long(db: Door, session_id: str = "s1") -> UUID:
+    run_id: UUID = db.driven(session_id).run_id
+    assert db.requeue(run_id, "raised").outcome == "requeued"
+    return run_id
+
+
 def closed_owner(status: str, *, claimed: bool = True) -> Callable[[Door], UUID]:
     def make(db: Door) -> UUID:
         run_id: UUID = standings.stepped(db).run_id if claimed else db.start().run_id

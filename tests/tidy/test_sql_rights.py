@@ -34,12 +34,18 @@ OF_A_WORKER = {
     "commit_step",
     "finish_run",
     "list_ancestors",
+    "record_child_running",
     "record_remote_child",
     "requeue_run",
     "start_child",
     "suspend_run",
 }
-NAMES_DBOS = {"rules/shared/enqueue_drive.sql", "rules/recovery/drive_workflow.sql", "grants.sql"}
+NAMES_DBOS = {
+    "rules/shared/enqueue_drive.sql",
+    "rules/recovery/drive_workflow.sql",
+    "rules/recovery/release_drive.sql",
+    "grants.sql",
+}
 
 
 def public() -> list[SqlFile]:
@@ -131,12 +137,13 @@ def test_the_tenant_is_the_last_argument() -> None:
     assert wrong == []
 
 
-def test_dbos_is_named_by_two_rules_only() -> None:
+def test_dbos_is_named_by_three_rules_only() -> None:
     named = {file.path for file in sql_files() if re.search(r"\bdbos\b", file.statements)}
 
     assert named == NAMES_DBOS
     for word, path in (
-        (r"\bworkflow_status\b", "rules/recovery/drive_workflow.sql"),
+        (r"\bfrom workflow_status\b", "rules/recovery/drive_workflow.sql"),
+        (r"\bupdate workflow_status\b", "rules/recovery/release_drive.sql"),
         (r"\benqueue_workflow\(", "rules/shared/enqueue_drive.sql"),
     ):
         assert [file.path for file in sql_files() if re.search(word, file.code)] == [path]
@@ -146,6 +153,6 @@ def test_dbos_is_written_last() -> None:
     """Its rows come last in the lock order, so nothing of ours is written after them."""
     for file in function_files():
         code = "\n".join(file.body)
-        if "lockgate.enqueue_drive(" in code:
-            after = code.split("lockgate.enqueue_drive(")[-1]
+        for last in ("lockgate.enqueue_drive(", "lockgate.release_drive("):
+            after = code.split(last)[-1] if last in code else ""
             assert not re.search(r"\b(insert|update|delete|perform)\b", after), file.path

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from lockgate_ops.bench import http_rows, pause_rows, sql_rows
+from lockgate_ops.bench import http_rows, pause_rows, sql_rows, takeover_rows
 from lockgate_ops.bench.rows import HEAD, Row
 
 SERVER_WAIT_S = 30.0
@@ -52,7 +52,9 @@ def _measured(bindir: Any, url: str, *, quick: bool) -> Iterator[Row]:
         yield row
     yield from pause_rows.measure(url, quick=quick)
     yield _http_row(url, 2.0 if quick else 10.0, sql["start, keyed"].value)
-    yield from _drive_rows(_fresh_database(url), 40 if quick else 400)
+    fresh = _fresh_database(url)
+    yield from _drive_rows(fresh, 40 if quick else 400)
+    yield from takeover_rows.measure(fresh, quick=quick)
 
 
 def _fresh_database(url: str) -> str:

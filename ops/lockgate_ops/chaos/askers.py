@@ -67,8 +67,12 @@ class Askers:
                 self.reads[f"{way.name}: {await way.read(wish.session_id)}"] += 1
                 continue
             answer = await self._heard(way, wish)
-            if answer.label == "started" and wish.may_repeat and wisher.rng.random() < DOUBLES:
+            if answer.label == "started" and wish.may_repeat and self._doubles(way, wisher.rng):
                 await self._heard(way, wish)
+
+    def _doubles(self, way: Way, rng: random.Random) -> bool:
+        """Say whether to ask once more; always until that has been answered as it should once."""
+        return self.ledger.count[f"{way.name}: attached"] == 0 or rng.random() < DOUBLES
 
     async def _heard(self, way: Way, wish: Wish) -> Answer:
         """Ask until something is said, as far as the same request can be sent again."""

@@ -68,7 +68,7 @@ def begun_twice(bodies: Iterable[Begun]) -> Iterator[str]:
 
 def begun_too_often(bodies: Iterable[Begun], runs: Iterable[Run]) -> Iterator[str]:
     """Say which body ran more often than its run had attempts: two drives had it at once."""
-    attempts = {run.run_id: run.attempt for run in runs}
+    attempts = {run.run_id: run.attempt - 1 for run in runs}  # the last number is that of the end
     count = Counter((body.run_id, body.step, body.ordinal) for body in bodies)
     for (run_id, *place), times in count.items():
         most = attempts.get(run_id, 0)

@@ -202,7 +202,7 @@ class Troubles:
         return True
 
     async def _swallow(self, rng: random.Random) -> bool:
-        """For longer than a lease: who is behind the line cannot beat, and is taken for dead."""
+        """For longer than a lease as a rule: who is behind cannot beat, and is taken for dead."""
         await self.line.swallow(rng.uniform(0.5, 2.5) * self.forecast.lease_ms / 1_000)
         return True
 

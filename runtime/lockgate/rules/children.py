@@ -111,9 +111,10 @@ async def record_child_running(
     conn: Connection,
     *,
     session_id: str,
+    run_id: UUID,
+    attempt: int,
     child_session_id: str,
     child_run_id: UUID | None = None,
-    acting_user_id: str | None = None,
     tenant_id: str = "",
 ) -> RecordChildRunningResult:
     """Record that a companion has taken a message, and runs again unless it has ended by now."""
@@ -122,9 +123,10 @@ async def record_child_running(
         RecordChildRunningResult,
         "record_child_running",
         p_session_id=session_id,
+        p_run_id=run_id,
+        p_attempt=attempt,
         p_child_session_id=child_session_id,
         p_child_run_id=child_run_id,
-        p_acting_user_id=acting_user_id,
         p_tenant_id=tenant_id,
     )
 
@@ -137,6 +139,8 @@ async def end_remote_child(
     status: str,
     output: str | None = None,
     error_detail: str | None = None,
+    run_id: UUID | None = None,
+    attempt: int | None = None,
     acting_user_id: str | None = None,
     tenant_id: str = "",
 ) -> EndRemoteChildResult:
@@ -150,6 +154,8 @@ async def end_remote_child(
         p_status=status,
         p_output=output,
         p_error_detail=error_detail,
+        p_run_id=run_id,
+        p_attempt=attempt,
         p_acting_user_id=acting_user_id,
         p_tenant_id=tenant_id,
     )

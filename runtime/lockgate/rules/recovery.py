@@ -80,6 +80,7 @@ async def requeue_run(
     failure: str | None = None,
     max_attempts: int = 5,
     auto_resume: bool = True,
+    lock_timeout_ms: int | None = None,
     tenant_id: str = "",
 ) -> RequeueRunResult:
     """Hand a run that nothing executes to a new attempt; failure is a JSON text."""
@@ -95,12 +96,18 @@ async def requeue_run(
         p_failure=failure,
         p_max_attempts=max_attempts,
         p_auto_resume=auto_resume,
+        p_lock_timeout_ms=lock_timeout_ms,
         p_tenant_id=tenant_id,
     )
 
 
 async def continue_session(
-    conn: Connection, *, session_id: str, acting_user_id: str | None = None, tenant_id: str = ""
+    conn: Connection,
+    *,
+    session_id: str,
+    acting_user_id: str | None = None,
+    lock_timeout_ms: int | None = None,
+    tenant_id: str = "",
 ) -> ContinueSessionResult:
     """Start the run that goes on with a paused session that waits for nothing any more."""
     return await call_one(
@@ -109,12 +116,18 @@ async def continue_session(
         "continue_session",
         p_session_id=session_id,
         p_acting_user_id=acting_user_id,
+        p_lock_timeout_ms=lock_timeout_ms,
         p_tenant_id=tenant_id,
     )
 
 
 async def complete_end(
-    conn: Connection, *, session_id: str, acting_user_id: str | None = None, tenant_id: str = ""
+    conn: Connection,
+    *,
+    session_id: str,
+    acting_user_id: str | None = None,
+    lock_timeout_ms: int | None = None,
+    tenant_id: str = "",
 ) -> CompleteEndResult:
     """Write the rest of an end that a store client began and left."""
     return await call_one(
@@ -123,6 +136,7 @@ async def complete_end(
         "complete_end",
         p_session_id=session_id,
         p_acting_user_id=acting_user_id,
+        p_lock_timeout_ms=lock_timeout_ms,
         p_tenant_id=tenant_id,
     )
 

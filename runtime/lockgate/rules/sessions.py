@@ -54,6 +54,7 @@ async def fail_session_without_run(
     session_id: str,
     error_detail: str,
     acting_user_id: str | None = None,
+    lock_timeout_ms: int | None = None,
     tenant_id: str = "",
 ) -> FailSessionWithoutRunResult:
     """Record that a session's first entry failed before any run existed."""
@@ -64,6 +65,7 @@ async def fail_session_without_run(
         p_session_id=session_id,
         p_error_detail=error_detail,
         p_acting_user_id=acting_user_id,
+        p_lock_timeout_ms=lock_timeout_ms,
         p_tenant_id=tenant_id,
     )
 

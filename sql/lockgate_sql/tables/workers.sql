@@ -1,6 +1,7 @@
 -- A row is one boot of a worker process. It promises to beat within its own lease; who judges it
 -- reads that promise from here, so no two processes can judge it by different leases. Its totals
--- are those of this boot, as its last heartbeat told them; they decide nothing.
+-- are those of this boot, as its last heartbeat told them; they decide nothing. A boot that was
+-- silent for a day and owns no run is forgotten: see forgotten_workers.
 create table if not exists lockgate_store.workers (
   worker_id text primary key,
   drive_version text not null,

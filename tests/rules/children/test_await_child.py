@@ -76,8 +76,8 @@ def test_one_that_has_taken_a_message_since_is_waited_for(db: Door) -> None:
     parent, child = family(db)
     end(child, output="before")
     again = db.start(session_of(child), "more", agent_type="helper")
-    name = {"session_id": "parent", "child_session_id": session_of(child)}
-    db.call("record_child_running", child_run_id=again.run_id, **name)
+    named = {**address(parent), "child_session_id": session_of(child)}
+    db.call("record_child_running", child_run_id=again.run_id, **named)
     assert wait(parent).outcome == "waiting"
     suspend(parent)
     end(db.drive(again.run_id), output="after")

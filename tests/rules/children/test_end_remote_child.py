@@ -7,6 +7,7 @@ import pytest
 from tests.rules.children.test_record_remote_child import record
 from tests.support.door import Door, Drive
 from tests.support.family import (
+    address,
     born,
     calling,
     continuation,
@@ -68,13 +69,29 @@ def test_the_first_end_counts(db: Door, parent: Drive) -> None:
 
 
 def test_a_companion_that_runs_again_may_end_again(db: Door) -> None:
-    record(calling(db, "call-a"), mode="background", name="scout")
+    parent = calling(db, "call-a")
+    record(parent, mode="background", name="scout")
     end(db, "far-1", output={"n": 1})
-    db.call("record_child_running", session_id="parent", child_session_id="far-1")
+    db.call("record_child_running", **address(parent), child_session_id="far-1")
     assert records(db)[0].status == "running"
 
     assert end(db, "far-1", "interrupted").outcome == "written"
     assert (records(db)[0].status, records(db)[0].output) == ("interrupted", None)
+
+
+@proves("end_remote_child.fenced")
+def test_a_lost_attempt_ends_no_child(db: Door) -> None:
+    """It may have found the child's host silent only because it was away itself."""
+    parent = calling(db, "call-a")
+    record(parent)
+    lost = address(parent)
+    db.requeue(parent.run_id, "raised")
+    with db.nothing_written():
+        assert end(db, "far-1", "failed", **lost).outcome == "fenced"
+        unnamed = {**address(parent), "attempt": None}
+        assert end(db, "far-1", "failed", **unnamed).outcome == "fenced"
+    now = {**lost, "attempt": db.run(parent.run_id).attempt}
+    assert end(db, "far-1", output={"n": 1}, **now).outcome == "written"
 
 
 @proves("end_remote_child.child_not_found")

@@ -4,6 +4,9 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import pytest
+
+from tests.rules.recovery.test_sweep import SWEEPER, regular
 from tests.support.clock import START, Clock
 from tests.support.door import Door
 
@@ -94,6 +97,22 @@ def test_the_budget_is_told_with_the_last_failures_code(db: Door, clock: Clock) 
     assert (row.last_failure_code, row.next_at) == ("framework_internal_error", answer.next_at)
 
 
+def test_a_wait_that_is_over_and_that_nobody_ends_strands_its_run(db: Door, clock: Clock) -> None:
+    """The next sweep ends it; only where none comes is there something to tell."""
+    db.beat(lease_ms=60_000)
+    run_id = db.driven().run_id
+    due = db.requeue(run_id, "raised").next_at
+    for seconds in (1, LEASE_S):
+        clock.forward(seconds=seconds)
+        assert stranded(db) == {}
+        assert db.call("recovery_metrics").stranded_runs == 0
+    clock.forward(seconds=0.001)
+    row = stranded(db)[run_id]
+
+    assert (row.finding, row.since, row.next_at) == ("wait_over", due, due)
+    assert db.call("recovery_metrics").stranded_runs == 1
+
+
 def test_what_is_driven_suspended_or_over_is_not_listed(db: Door, clock: Clock) -> None:
     db.beat()
     db.driven("driven")
@@ -113,3 +132,43 @@ def test_a_page_has_the_longest_stranded_first(db: Door, clock: Clock) -> None:
 
     assert list(stranded(db, limit=2)) == runs[:2]
     assert list(stranded(db, limit=0)) == runs[:1], "a page is never empty"
+
+
+def runs_read(db: Door) -> int:
+    """Return how many rows of runs the connection has looked at and not told of yet."""
+    told: int = db.row(
+        "select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables"
+        " where relid = 'lockgate_store.runs'::regclass"
+    ).rows
+    return told
+
+
+@pytest.mark.parametrize(
+    ("rule", "given"),
+    [
+        ("sweep", {"worker_id": SWEEPER, "with_paused": False}),
+        ("list_stops", {"worker_id": SWEEPER}),
+        ("list_stranded_runs", {}),
+        ("recovery_metrics", {}),
+    ],
+)
+def test_what_looks_for_running_runs_reads_none_that_waits(
+    db: Door, clock: Clock, rule: str, given: dict[str, object]
+) -> None:
+    """However many wait: in an idle installation it is asked many times a second."""
+    db.driven()
+    regular(db, clock)
+    db.execute(
+        "insert into lockgate_store.runs (session_id, run_id, turn, drive, start_sequence,"
+        " started_at, status, drive_id, dispatch_at) select 'waits' || n, gen_random_uuid(), 1,"
+        " r.drive, 1, r.started_at, 'suspended_client_tool', gen_random_uuid(), r.dispatch_at"
+        " from lockgate_store.runs r, generate_series(1, 3000) n"
+    )
+    db.execute("analyze lockgate_store.runs")
+    with db.connection.transaction():
+        before = runs_read(db)
+        db.call_many(rule, **given)
+        read = runs_read(db) - before
+    db.execute("delete from lockgate_store.runs where session_id like 'waits%%'")
+
+    assert read == 1, "the one that runs"

@@ -9,7 +9,7 @@ from tests.support.door import Door
 from tests.support.proves import case, proves
 
 LEASE_S = 5.0
-FOUND = ("closed_owner", "owner_dead", "never_claimed", "unserved")
+FOUND = ("closed_owner", "owner_dead", "never_claimed", "unserved", "wait_over")
 
 
 @proves("requeue_run.requeued", "finding.raised")
@@ -26,7 +26,7 @@ def test_a_drive_that_raised_hands_over_to_a_new_attempt(db: Door) -> None:
     assert run.dispatch_at == budget.next_at == answer.next_at
     assert (stream.attempt, stream.status) == (2, "active")
     assert run.drive_id != old.drive_id
-    assert workflow.delay_until_epoch_ms == int(answer.next_at.timestamp() * 1000)
+    assert workflow.status == "DELAYED"
     assert (budget.attempts, budget.last_failure) == (1, {"message": "boom"})
 
 

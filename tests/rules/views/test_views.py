@@ -5,6 +5,8 @@ from datetime import timedelta
 import psycopg
 import pytest
 
+from tests.rules.recovery.test_forget_workers import boots
+from tests.rules.recovery.test_list_stranded_runs import runs_read
 from tests.support.clock import Clock
 from tests.support.cluster import Database
 from tests.support.door import Door
@@ -99,6 +101,22 @@ def test_worker_health_says_what_each_boot_has_recovered(db: Door, clock: Clock)
     assert one.heartbeat_at - one.swept_at == timedelta(milliseconds=50)
     assert one.sweep_age > one.heartbeat_age
     assert (two.swept_at, two.sweep_age) == (None, None)
+
+
+def test_worker_health_looks_at_each_running_run_once_however_many_boots_there_are(
+    db: Door,
+) -> None:
+    boots(db, 200)
+    for number in range(3):
+        db.drive(db.start(f"s{number}").run_id, worker_id=f"boot-{number % 2 + 1}")
+    db.execute("analyze lockgate_store.runs, lockgate_store.workers")
+    with db.connection.transaction():
+        before = runs_read(db)
+        rows = db.rows("select * from lockgate.worker_health where live_runs > 0")
+        read = runs_read(db) - before
+
+    assert {row.worker_id: row.live_runs for row in rows} == {"boot-1": 2, "boot-2": 1}
+    assert read == 3
 
 
 def test_stranded_runs_says_why_nothing_executes_a_run(db: Door, clock: Clock) -> None:

@@ -42,7 +42,8 @@ begin
   perform lockgate.enqueue_drive(
     p_tenant_id => v_run.tenant_id, p_session_id => v_run.session_id,
     p_run_id => v_run.run_id, p_drive_id => v_run.drive_id,
-    p_not_before => nullif(v_next_at, v_now), p_deaths => coalesce(v_deaths, 0));
+    p_not_before => nullif(v_next_at, v_now), p_deaths => coalesce(v_deaths, 0),
+    p_is_next => true);
   return row('requeued', 'running', v_run.attempt, v_next_at)::lockgate.requeue_run_result;
 end;
 $$;

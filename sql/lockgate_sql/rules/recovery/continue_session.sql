@@ -6,6 +6,7 @@ create type lockgate.continue_session_result as (
 create function lockgate.continue_session(
   p_session_id text,
   p_acting_user_id text default null,
+  p_lock_timeout_ms integer default null,
   p_tenant_id text default ''
 )
   returns lockgate.continue_session_result
@@ -26,7 +27,7 @@ as $$
 declare
   v_session lockgate_store.sessions := lockgate.lock_session(
     p_session_id => p_session_id, p_acting_user_id => p_acting_user_id,
-    p_tenant_id => p_tenant_id);
+    p_lock_timeout_ms => p_lock_timeout_ms, p_tenant_id => p_tenant_id);
   v_run lockgate_store.runs;
 begin
   if v_session.session_id is null then

@@ -17,9 +17,10 @@ as $$
 -- worker's regular time anew: for one full lease it judges nobody. The totals of its boot come
 -- along, so that they cost no commit of their own; they never go down. p_swept_ago_ms is how long
 -- ago its last sweep ended, null before the first; one that was not to judge yet counts for none.
+-- A first beat forgets boots of long ago; one of those that beats again is new, and judges nobody.
 --
--- Locks     workers row
--- Writes    workers
+-- Locks     workers row; for a first beat see lockgate.forget_workers
+-- Writes    workers, forgotten_workers
 -- Raises    LG002 for a worker's id of none or over 256 characters, no lease, or a total or a time
 --           of less than nothing, or of more than a boot can come to
 declare
@@ -62,6 +63,9 @@ begin
            exhausted = greatest(w.exhausted, p_exhausted),
            fenced_writes = greatest(w.fenced_writes, p_fenced_writes),
            swept_at = coalesce(v_swept_at, w.swept_at);
+  if v_before.worker_id is null then
+    perform lockgate.forget_workers(v_now);
+  end if;
   return (v_now, coalesce(v_was_late, false))::lockgate.heartbeat_result;
 end;
 $$;

@@ -1,5 +1,6 @@
 create type lockgate.finding as enum (
-  'raised', 'drained', 'closed_owner', 'owner_dead', 'never_claimed', 'unserved');
+  'raised', 'drained', 'closed_owner', 'owner_dead', 'never_claimed', 'unserved',
+  'wait_over');
 
 create function lockgate.is_stranded(
   p_run lockgate_store.runs,
@@ -16,6 +17,7 @@ as $$
 --   never_claimed  dispatched longer than a lease ago to a worker that has died since, or than
 --                  three to one that lives and does not know: its dequeue's answer was lost
 --   unserved       waiting, and no living worker serves its drive version
+--   wait_over      its workflow waits although the time of the attempt has come: only we end a wait
 declare
   v_lease interval := coalesce((
     select w.lease_ms from lockgate_store.workers w
@@ -34,6 +36,7 @@ begin
         when lockgate.worker_is_alive(p_workflow.executor_id, p_now) then 3 else 1 end < p_now
         then 'never_claimed' end
     when not lockgate.drive_is_served(p_workflow.drive_version, p_now) then 'unserved'
+    when p_workflow.status = 'DELAYED' and p_run.dispatch_at <= p_now then 'wait_over'
   end::lockgate.finding;
 end;
 $$;

@@ -17,8 +17,9 @@ create function lockgate.list_stranded_runs(p_limit integer default 1000)
 as $$
 -- Lists the runs that nothing executes, longest first: what a sweep would find, with the findings
 -- of lockgate.is_stranded, whoever asks and however late. A run that waits for its next attempt is
--- none yet. since is the last sign of life of what held it, or when it should have been taken;
--- lost_attempts, last_failure_code and next_at say how its budget stands.
+-- none yet, nor is one whose wait is over, for as long as a sweep may take to find it. since is the
+-- last sign of life of what held it, or when it should have been taken; lost_attempts,
+-- last_failure_code and next_at say how its budget stands.
 declare
   v_now timestamptz := lockgate.now();
 begin
@@ -36,6 +37,7 @@ begin
      where r.status = 'running'
        and (r.owner_id is not null or r.dispatch_at < v_now)
        and f.finding is not null
+       and (f.finding <> 'wait_over' or r.dispatch_at + interval '5 seconds' < v_now)
      order by since, r.run_id
      limit least(greatest(p_limit, 1), 1000);
 end;

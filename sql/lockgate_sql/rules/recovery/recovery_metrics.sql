@@ -19,8 +19,8 @@ as $$
 -- Sums up how recovery stands, in one look, and names no session, user, tenant or worker.
 --
 --   workers_alive     workers_draining are those of them that take no new drives
---   takeovers         and the three after it are the totals of all boots that have a row, each as
---                     of its last heartbeat, whoever has died since
+--   takeovers         and the three after it are the totals of all boots, each as of its last
+--                     heartbeat, whoever has died since or is forgotten
 --   heartbeat_age_ms  of the alive worker that was silent longest; null where none is alive
 --   sweep_age_ms      since the last sweep of anybody ended; null before the first
 --   stranded_runs     those of lockgate.list_stranded_runs, however many
@@ -36,11 +36,18 @@ begin
     into v_result.workers_alive, v_result.workers_draining,
          v_result.takeovers, v_result.recoveries, v_result.exhausted, v_result.fenced_writes,
          v_result.heartbeat_age_ms, v_result.sweep_age_ms
-    from lockgate_store.workers w
+    from (
+      select w.heartbeat_at, w.lease_ms, w.draining, w.takeovers, w.recoveries, w.exhausted,
+             w.fenced_writes, w.swept_at
+        from lockgate_store.workers w
+      union all
+      select null, null, null, f.takeovers, f.recoveries, f.exhausted, f.fenced_writes, f.swept_at
+        from lockgate_store.forgotten_workers f) w
    cross join lateral (
      select w.heartbeat_at + w.lease_ms * interval '1 millisecond' > v_now) a(is_alive);
   select count(*) filter (
-           where f.finding is not null and (r.owner_id is not null or r.dispatch_at < v_now)),
+           where f.finding is not null and (r.owner_id is not null or r.dispatch_at < v_now)
+             and (f.finding <> 'wait_over' or r.dispatch_at + interval '5 seconds' < v_now)),
          count(*)
     into v_result.stranded_runs, v_result.running_runs
     from lockgate_store.runs r

@@ -7,6 +7,7 @@ create function lockgate.fail_session_without_run(
   p_session_id text,
   p_error_detail jsonb,
   p_acting_user_id text default null,
+  p_lock_timeout_ms integer default null,
   p_tenant_id text default ''
 )
   returns lockgate.fail_session_without_run_result
@@ -26,7 +27,8 @@ as $$
 --   failed             status and error_detail are written
 declare
   v_session lockgate_store.sessions := lockgate.lock_session(
-    p_session_id => p_session_id, p_acting_user_id => p_acting_user_id, p_tenant_id => p_tenant_id);
+    p_session_id => p_session_id, p_acting_user_id => p_acting_user_id,
+    p_lock_timeout_ms => p_lock_timeout_ms, p_tenant_id => p_tenant_id);
 begin
   if v_session.session_id is null then
     return row('session_not_found')::lockgate.fail_session_without_run_result;
