@@ -69,7 +69,7 @@ class Attempt:
     async def run(self) -> End:
         """Go on from what is committed until the run can end, or waits for somebody else."""
         claim = self._claim
-        drive = cast("DriveKind", "recover" if claim.attempt > 1 else claim.drive)
+        drive = cast("DriveKind", "recover" if claim.is_recovery else claim.drive)
         self._tell_host(drive)
         try:
             self._read(claim)
@@ -108,7 +108,7 @@ class Attempt:
 
     async def _begin(self, ready: Materialized) -> None:
         """Tell of the run's first attempt, and of submitted results that do not fit their tools."""
-        if self._claim.attempt > 1:
+        if self._claim.is_recovery:
             return
         state = self._scope.state.seen()
         started = Started(self._claim.agent_type, self._input(), state)

@@ -155,7 +155,7 @@ class Driver:
             return {"outcome": "over"}
         if self.leaving.is_set():  # the claim was under way when the others were handed over
             return await self._requeue(run, drive_id, "drained", None)
-        self.around.tally.recoveries += claim.attempt > 1
+        self.around.tally.recoveries += claim.is_recovery
         attempt = Attempt(self.around, **run, claim=claim, lapses=lapses, on_commit=on_commit)
         active = self.active[drive_id] = Active(run, attempt.writer)
         try:

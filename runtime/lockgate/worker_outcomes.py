@@ -49,6 +49,7 @@ class ClaimRunResult:
     head_sequence: int
     stop_kind: str | None
     lost_attempts: int
+    is_recovery: bool
 
 
 class StepOutcome(StrEnum):

@@ -98,3 +98,16 @@ def test_after_entry_is_told_the_drive_and_its_throw_stops_nothing(driven: Scene
     assert [(n["run"], n["drive"]) for n in driven.stage.notes("after_entry")] == [
         (str(run.run_id), "start")
     ]
+
+
+def test_what_was_handed_on_before_anybody_claimed_it_begins_as_it_was_entered(
+    scene: Scene,
+) -> None:
+    run = scene.start("s1", {"say": "One."}, agent_type="hooked")
+    scene.door.requeue(run.run_id, "raised")
+    scene.crew.worker().ready()
+    scene.settled(run)
+    scene.stage.seen("hook", name="on_agent_complete", run=run.run_id)
+
+    assert [note["drive"] for note in scene.stage.notes("after_entry", run=run.run_id)] == ["start"]
+    assert len(scene.stage.notes("hook", name="on_agent_start", run=run.run_id)) == 1

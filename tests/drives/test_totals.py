@@ -130,6 +130,7 @@ def test_a_drive_counts_its_recovery_and_an_end_that_comes_too_late(scene: Scene
     for session_id, is_handed_over in (("s1", False), ("s2", True)):
         run_id = scene.start(session_id, {"say": "Hello."}).run_id
         if is_handed_over:
+            scene.door.drive(run_id)
             scene.door.requeue(run_id, "raised")
         answer = scene.run(driver.drive("", session_id, run_id, scene.door.run(run_id).drive_id))
         assert answer == {"outcome": "fenced", "runStatus": None}

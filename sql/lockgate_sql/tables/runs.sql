@@ -25,6 +25,8 @@ create table if not exists lockgate_store.runs (
   dispatch_at timestamptz not null,
   owner_id text,
   claimed_at timestamptz,
+  -- Whether an attempt before this one was claimed, so that this one recovers what it began.
+  is_recovery boolean not null default false,
   stop_kind text,
   stop_reason text,
   stop_requested_at timestamptz,

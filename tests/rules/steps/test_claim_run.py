@@ -133,3 +133,15 @@ def test_a_claim_says_how_many_attempts_were_lost_since_the_last_step(db: Door) 
     again.result(1, 1, closes_step=True)
     db.requeue(drive.run_id, "drained")
     assert db.claim(drive.run_id).lost_attempts == 0
+
+
+def test_a_claim_says_whether_an_attempt_before_it_was_claimed(db: Door) -> None:
+    run_id = db.start().run_id
+    db.requeue(run_id, "raised")
+    first = db.claim(run_id)
+    for _ in range(2):
+        db.requeue(run_id, "raised")
+    later = db.claim(run_id)
+
+    assert (first.attempt, first.is_recovery) == (2, False)
+    assert (later.attempt, later.is_recovery) == (4, True)

@@ -28,6 +28,7 @@ begin
   update lockgate_store.runs r
      set owner_id = null,
          claimed_at = null,
+         is_recovery = r.is_recovery or r.claimed_at is not null,
          attempt = r.attempt + 1,
          drive_id = gen_random_uuid(),
          dispatch_at = v_next_at

@@ -17,7 +17,8 @@ create type lockgate.claim_run_result as (
   calls jsonb,
   head_sequence bigint,
   stop_kind text,
-  lost_attempts integer
+  lost_attempts integer,
+  is_recovery boolean
 );
 
 create function lockgate.claim_run(
@@ -33,7 +34,7 @@ as $$
 -- Gives a run to the one drive that may have it, with all that the drive needs to go on from the
 -- first step that is not committed. A later attempt opens with stream_resync, so that readers drop
 -- the text that the lost attempt never saved. lost_attempts counts those before it that were lost
--- since the run's last step.
+-- since the run's last step; is_recovery says whether any before it was claimed.
 --
 -- Locks     session row, run row, stream row
 -- Writes    runs; for a later attempt the stream
@@ -58,7 +59,7 @@ begin
   returning r.* into v_run;
   if not found then
     return row('over', null, null, null, null, null, null, null, null, null, null, null, null,
-      null, null, null, null, null)::lockgate.claim_run_result;
+      null, null, null, null, null, null)::lockgate.claim_run_result;
   end if;
   select s.head_sequence, s.committed_sequence into v_head, v_committed
     from lockgate_store.streams s
@@ -76,6 +77,6 @@ begin
     lockgate.list_calls(v_run), v_head, v_run.stop_kind, coalesce((
       select c.attempts from lockgate_store.recoveries c
        where c.tenant_id = p_tenant_id and c.session_id = p_session_id
-         and c.run_id = p_run_id), 0))::lockgate.claim_run_result;
+         and c.run_id = p_run_id), 0), v_run.is_recovery)::lockgate.claim_run_result;
 end;
 $$;
