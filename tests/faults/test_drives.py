@@ -28,7 +28,7 @@ TURNS = (
 )
 STEPS = 2
 ROLES = [("user", 0), ("assistant", 1), ("tool", 1), ("assistant", 2)]
-MOST = 14  # places to break at; a drive has fewer statements that name its session
+MOST = 20  # places to break at; a drive has fewer statements that name its session
 LEAST = 9  # claim, reply, two results, step, chunks, reply, the end and its commit
 
 

@@ -73,7 +73,7 @@ class Drives(StoreClient):
         return "saved"
 
     def close_step(self, session: Session, run: Run) -> None:
-        run.spent = 0
+        run.spent = run.deaths = 0
         run.steps += 1
         session.checkpoints.append(
             Checkpoint(
@@ -168,8 +168,11 @@ class Drives(StoreClient):
         """Count a lost attempt, and say whether that was the last."""
         if finding == "drained" or run.owner is None:
             return False
-        run.spent += 1
-        return run.spent >= max_attempts
+        is_death = finding == "owner_dead"
+        lived = self.last_sign_of_life(run, finding) - (run.claimed_at or self.now)
+        run.spent += not (is_death and run.deaths >= 2 and lived > 5)
+        run.deaths += is_death
+        return run.spent >= max_attempts or run.deaths >= 2 * max_attempts
 
     def demote(self, session: Session, run: Run) -> None:
         """Pause a lost run that is not to go on by itself."""
@@ -205,6 +208,6 @@ class Drives(StoreClient):
     def suspended(self, session: Session, run: Run, status: str) -> None:
         """Write a suspension in all its parts."""
         session.status, session.stream = "paused", "paused"
-        run.status, run.owner, run.spent = status, None, 0
+        run.status, run.owner, run.spent, run.deaths = status, None, 0, 0
         run.attempt += 1
         self.settle(session, run, status)

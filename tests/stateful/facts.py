@@ -94,6 +94,7 @@ class Run:
     steps: int = 0
     calls: list[Call] = field(default_factory=list)
     spent: int = 0  # Of its budget, since the last committed step.
+    deaths: int = 0  # Of its workers, since then.
     has_taken_over: bool = False  # The step of the run before, as its own first one.
     is_told_to_wait: bool = False  # A store client suspended it, whatever it waits for.
     output: str | None = None
@@ -108,7 +109,7 @@ class Run:
     def end(self, status: str, output: str | None = None) -> None:
         self.status, self.owner, self.output = status, None, output
         self.attempt += 1
-        self.spent = 0
+        self.spent = self.deaths = 0
 
 
 @dataclass

@@ -21,7 +21,8 @@ select json_build_object(
   'runs', (
     select json_agg(json_build_array(r.run_id, r.turn, r.drive, r.request_key, r.start_sequence,
              r.status, r.attempt, r.owner_id, r.step_count, r.stop_kind,
-             r.completed_at is not null, coalesce(v.attempts, 0), r.output) order by r.turn)
+             r.completed_at is not null, coalesce(v.attempts, 0),
+             coalesce(v.deaths, 0), r.output) order by r.turn)
       from lockgate_store.runs r
       left join lockgate_store.recoveries v
         on v.tenant_id = r.tenant_id and v.session_id = r.session_id and v.run_id = r.run_id
@@ -152,5 +153,6 @@ def _drawn(run: Run) -> list[Any]:
         run.stop,
         not run.is_live,
         run.spent,
+        run.deaths,
         run.output,
     ]

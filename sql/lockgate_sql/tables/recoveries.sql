@@ -1,5 +1,5 @@
--- A row is a run's crash-loop budget: claimed attempts without progress; deaths are those of them
--- in which the worker died. A committed step deletes it.
+-- A row is a run's crash-loop budget: claimed attempts without progress that were charged to it,
+-- and the deaths of its workers, charged or not. A committed step deletes it.
 create table if not exists lockgate_store.recoveries (
   tenant_id text not null default '',
   session_id text not null,

@@ -1,5 +1,8 @@
 """lockgate.requeue_run where a lost run is not driven again: what it had come to, or a demotion."""
 
+from typing import Any
+from uuid import UUID
+
 import pytest
 
 from tests.support import standings
@@ -226,6 +229,61 @@ def test_deaths_are_the_losses_in_which_a_worker_died(db: Door, clock: Clock) ->
     (budget,) = db.rows("select attempts, deaths from lockgate_store.recoveries")
 
     assert (budget.attempts, budget.deaths) == (2, 1)
+
+
+def lost_after(db: Door, clock: Clock, run_id: UUID, seconds: float, **more: object) -> Any:
+    """Have a run's worker live for so long after its claim, and then be found dead."""
+    db.beat()
+    db.drive(run_id)
+    clock.forward(seconds=seconds)
+    db.beat()
+    clock.forward(seconds=60)
+    answer = db.requeue(run_id, "owner_dead", worker_id="worker-2", **more)
+    clock.forward(seconds=60)
+    return answer
+
+
+def budget_of(db: Door) -> tuple[int, int]:
+    (row,) = db.rows("select attempts, deaths from lockgate_store.recoveries")
+    return row.attempts, row.deaths
+
+
+@pytest.mark.parametrize(("lived_s", "charged"), [(0, 3), (5, 3), (5.5, 2), (60, 2)])
+def test_who_died_twice_and_then_lived_on_has_died_in_anothers_turn(
+    db: Door, clock: Clock, lived_s: float, charged: int
+) -> None:
+    run_id = db.start().run_id
+    for _ in range(2):
+        lost_after(db, clock, run_id, 60)
+    assert budget_of(db) == (2, 2), "at first nobody knows whose death it was"
+    lost_after(db, clock, run_id, lived_s)
+
+    assert budget_of(db) == (charged, 3)
+
+
+def test_who_always_dies_late_is_given_up_after_twice_as_many_deaths(
+    db: Door, clock: Clock
+) -> None:
+    run_id = db.start().run_id
+    answers = [lost_after(db, clock, run_id, 60, max_attempts=3) for _ in range(6)]
+
+    assert [answer.outcome for answer in answers] == [*["requeued"] * 5, "exhausted"]
+    assert db.session().error_detail["message"] == "The run made no progress in 6 attempts"
+
+
+def test_what_raised_is_charged_however_long_it_lived(db: Door, clock: Clock) -> None:
+    run_id = db.start().run_id
+    for _ in range(2):
+        lost_after(db, clock, run_id, 0)
+    db.beat()
+    db.drive(run_id)
+    clock.forward(seconds=4)
+    db.beat()
+    clock.forward(seconds=4)
+    db.beat()
+    db.requeue(run_id, "raised", failure={"message": "boom"})
+
+    assert budget_of(db) == (3, 2)
 
 
 def test_the_wait_of_an_attempt_of_any_number_can_be_told(db: Door, clock: Clock) -> None:
