@@ -116,7 +116,7 @@ class Kicker:
                 _complain(error)
 
     def _statuses(self, dbos: DBOS, claimed: list[str]) -> Sequence[WorkflowStatusInternal]:
-        """Read what was claimed, however often it takes: while we live nobody else starts it."""
+        """Read what was claimed, however often it takes: while we live it has long to wait else."""
         while claimed:
             try:
                 return dbos._sys_db.get_workflow_statuses(claimed)

@@ -54,6 +54,7 @@ def test_how_much_a_worker_takes_is_its_own_setting(scene: Scene) -> None:
     worked_on(scene, small)
     big.kill()
     runs = [scene.start(f"s{number}", HELD) for number in range(12)]
+    scene.stage.seen("waits", 2)
     worked_on(scene, small)
     assert driven_by(scene, small) == 2
     scene.stage.open("g")
@@ -116,7 +117,8 @@ def stick(folder: Path) -> None:
 
 
 def test_what_a_look_has_claimed_is_started_and_nothing_waits_for_it(scene: Scene) -> None:
-    scene.crew.worker("stuck", concurrency=2, prepare=partial(stick, scene.stage.folder)).ready()
+    prepare = partial(stick, scene.stage.folder)
+    scene.crew.worker("stuck", concurrency=2, lease_ms=60_000, prepare=prepare).ready()
     scene.listened_to(1)
     first = scene.start("first", HELLO)
     scene.stage.seen("sticks")
