@@ -54,11 +54,11 @@ class OpenStep:
         self._judged = judged
         self.step = int(calls[0]["step"])
         self._open = {int(call["ordinal"]) for call in calls if call["status"] == "pending"}
-        # Each lost attempt may have begun a body of what it left open. It is not known which did:
-        # some may have been lost before the reply, and then fewer bodies were begun than counted.
+        # Each worker that died may have died of a body of what it left open. It is not known which
+        # did: some may have died before the reply, and then fewer bodies were begun than counted.
         claim = scope.claim
         was_left = self.step in (call["step"] for call in claim.calls)
-        self._is_given_up = was_left and claim.lost_attempts >= MAX_BODIES
+        self._is_given_up = was_left and claim.deaths >= MAX_BODIES
 
     @property
     def is_closed(self) -> bool:

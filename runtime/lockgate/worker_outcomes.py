@@ -48,7 +48,7 @@ class ClaimRunResult:
     calls: list[dict[str, JsonValue]]
     head_sequence: int
     stop_kind: str | None
-    lost_attempts: int
+    deaths: int
     is_recovery: bool
 
 

@@ -10,17 +10,19 @@ from tests.support.scene import Scene, call
 DONE = {"say": "Done."}
 
 
-def lost_in_a_body(scene: Scene, lost_before: int) -> str:
-    """Start a run whose worker dies in a body, after so many others that made no progress."""
+def lost_in_a_body(scene: Scene, died_before: int, lost_before: int | None = None) -> str:
+    """Start a run whose worker dies in a body, after so many that did, or that made no progress."""
+    lost_before = died_before if lost_before is None else lost_before
     worker = scene.crew.worker("dies")
     worker.ready()
     run = scene.start("s1", {"calls": [call("hold", gate="body")]}, DONE)
     scene.stage.seen("waits", gate="body")
     scene.door.execute(
-        "insert into lockgate_store.recoveries (session_id, run_id, attempts, next_at)"
-        " values ('s1', %s, %s, lockgate.now())",
+        "insert into lockgate_store.recoveries (session_id, run_id, attempts, deaths, next_at)"
+        " values ('s1', %s, %s, %s, lockgate.now())",
         run.run_id,
         lost_before,
+        died_before,
     )
     worker.kill()
     return str(run.run_id)
@@ -49,6 +51,16 @@ def test_a_body_that_was_lost_too_often_is_answered_as_interrupted(scene: Scene)
     assert len(scene.stage.notes("tool", name="hold")) == 1
 
 
+def test_attempts_that_raised_have_ended_no_host_and_cost_no_body(scene: Scene) -> None:
+    run_id = lost_in_a_body(scene, 0, MAX_BODIES)
+    scene.crew.worker("goes-on").ready()
+    scene.stage.seen("waits", 2, gate="body")
+    scene.stage.open("body")
+
+    assert scene.settled(run_id).output == "Done."
+    assert results(scene) == [{"success": True, "result": "passed body"}]
+
+
 @pytest.mark.parametrize("begun", [True, False])
 def test_one_that_must_not_run_twice_is_judged_by_its_beginning_alone(
     scene: Scene, begun: bool
@@ -67,9 +79,10 @@ def test_one_that_must_not_run_twice_is_judged_by_its_beginning_alone(
             "update lockgate_store.tool_calls set begun_at = null where tool_name = 'once'"
         )
     scene.door.execute(
-        "insert into lockgate_store.recoveries (session_id, run_id, attempts, next_at)"
-        " values ('s1', %s, %s, lockgate.now())",
+        "insert into lockgate_store.recoveries (session_id, run_id, attempts, deaths, next_at)"
+        " values ('s1', %s, %s, %s, lockgate.now())",
         run.run_id,
+        MAX_BODIES - 1,
         MAX_BODIES - 1,
     )
     scene.crew.worker("goes-on").ready()

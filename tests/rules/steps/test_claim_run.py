@@ -119,20 +119,23 @@ def test_a_claim_sees_all_turns_of_the_session(db: Door) -> None:
     assert answer.turn == 2
 
 
-def test_a_claim_says_how_many_attempts_were_lost_since_the_last_step(db: Door) -> None:
+def test_a_claim_says_how_many_workers_died_since_the_last_step(db: Door, clock: Clock) -> None:
     drive = db.driven()
     assert db.row("select count(*) as n from lockgate_store.recoveries").n == 0
     counts = []
-    for finding in ("raised", "drained", "raised"):
-        db.requeue(drive.run_id, finding)
+    for finding in ("raised", "owner_dead", "drained", "owner_dead"):
+        db.beat()
+        if finding == "owner_dead":
+            clock.forward(seconds=60)
+        assert db.requeue(drive.run_id, finding).outcome == "requeued"
         claim = db.claim(drive.run_id)
-        counts.append(claim.lost_attempts)
-    assert counts == [1, 1, 2], "a drain costs nothing"
+        counts.append(claim.deaths)
+    assert counts == [0, 1, 1, 2], "who raised or drained has died of nothing"
     again = Drive(db, drive.run_id, claim.attempt, claim.head_sequence)
     again.reply(1, "a step", tool())
     again.result(1, 1, closes_step=True)
     db.requeue(drive.run_id, "drained")
-    assert db.claim(drive.run_id).lost_attempts == 0
+    assert db.claim(drive.run_id).deaths == 0
 
 
 def test_a_claim_says_whether_an_attempt_before_it_was_claimed(db: Door) -> None:

@@ -17,7 +17,7 @@ create type lockgate.claim_run_result as (
   calls jsonb,
   head_sequence bigint,
   stop_kind text,
-  lost_attempts integer,
+  deaths integer,
   is_recovery boolean
 );
 
@@ -33,8 +33,8 @@ create function lockgate.claim_run(
 as $$
 -- Gives a run to the one drive that may have it, with all that the drive needs to go on from the
 -- first step that is not committed. A later attempt opens with stream_resync, so that readers drop
--- the text that the lost attempt never saved. lost_attempts counts those before it that were lost
--- since the run's last step; is_recovery says whether any before it was claimed.
+-- the text that the lost attempt never saved. deaths counts those before it whose worker died since
+-- the run's last step; is_recovery says whether any before it was claimed.
 --
 -- Locks     session row, run row, stream row
 -- Writes    runs; for a later attempt the stream
@@ -75,7 +75,7 @@ begin
     v_session.state, v_run.step_count, v_session.message_count,
     lockgate.list_history(p_tenant_id, p_session_id, v_session.message_count),
     lockgate.list_calls(v_run), v_head, v_run.stop_kind, coalesce((
-      select c.attempts from lockgate_store.recoveries c
+      select c.deaths from lockgate_store.recoveries c
        where c.tenant_id = p_tenant_id and c.session_id = p_session_id
          and c.run_id = p_run_id), 0), v_run.is_recovery)::lockgate.claim_run_result;
 end;
