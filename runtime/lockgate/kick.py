@@ -86,8 +86,9 @@ class Kicker:
     def _start_waiting(self) -> bool:
         """Start what there is room for, and say whether that filled every slot."""
         dbos, owner = _get_dbos_instance(), generate_uuid()
-        if not self._claims.acquire(blocking=False):
-            return False  # One that was left behind is at it: two would count the same room.
+        # Where one that was left behind is at it, two would count the same room.
+        if self._is_closed.is_set() or not self._claims.acquire(blocking=False):
+            return False
         try:
             taken = dbos._active_workflows_set.count_for_queue(self._queue.name) + self._starting
             claimed, _ = dbos._sys_db.start_queued_workflows(

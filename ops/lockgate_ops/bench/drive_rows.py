@@ -77,7 +77,6 @@ async def _working(url: str) -> AsyncIterator[Runtime]:
     await worker.start()
     assert isinstance(worker._end, EndStep)
     _datasource = worker._end._datasource
-    await asyncio.sleep(1.1)  # a queue is first polled up to a second after it is registered
     try:
         yield runtime
     finally:
