@@ -43,6 +43,7 @@ WEIGHTS: dict[Move, int] = {
     time_moves.is_requeued: 3,
     time_moves.a_finding_comes_late: 1,
     time_moves.sweeps: 3,
+    time_moves.a_wait_ends: 5,
     time_moves.an_end_is_completed: 1,
     time_moves.takes_settlements: 3,
     time_moves.marks_again: 1,

@@ -1,5 +1,6 @@
 """Time, workers that live and die, who cleans up after them, and who is told of what settled."""
 
+import math
 from random import Random
 
 from tests.stateful.drives import MAX_ATTEMPTS
@@ -147,6 +148,21 @@ def sweeps(world: World, dice: Random) -> None:
         elif session.current is not None and dice.random() < 0.8:
             auto_resume = dice.random() < 0.7
             requeue(world, name, session, session.current, finding, worker, auto_resume=auto_resume)
+
+
+def a_wait_ends(world: World, dice: Random) -> None:
+    """The time of an attempt that was to wait has come, and somebody lets it begin."""
+    waiting = [each for each in world.running() if each[2].workflow == "DELAYED"]
+    if waiting:
+        name, session, run = dice.choice(waiting)
+        seconds = max(0, math.ceil(run.dispatch_at - world.model.now))
+        world.told.append(("seconds pass", seconds))
+        world.clock.forward(seconds=seconds)
+        world.model.now += seconds
+        beats(world, WORKERS[0], drains=False)
+        if world.model.finding(run) == "wait_over":
+            world.reached["finding.wait_over"] += 1
+        requeue(world, name, session, run, "wait_over", dice.choice(WORKERS))
 
 
 def an_end_is_completed(world: World, dice: Random) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from tests.support.fault_proxy import in_a_thread
+from tests.support.fault_proxy import drained, in_a_thread
 from tests.support.seen import WITHIN_S
 
 SIZE = 1 << 16
@@ -100,7 +100,8 @@ class Endpoint:
         started.set()
         await stop.wait()
         server.close()
-        await self._cut()
+        self._is_away = True
+        await drained(self._cut)
 
     async def _cut(self) -> None:
         tasks = [*self._passages]

@@ -6,7 +6,7 @@ effect once, on the connection that said so, and is seen by the test.
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, TypeVar
@@ -123,7 +123,8 @@ class Proxy:
         started.set()
         await stop.wait()
         server.close()
-        await self._cut_all()
+        self._is_away = True
+        await drained(self._cut_all)
 
     async def _cut_all(self) -> None:
         for link in [*self._links]:
@@ -269,6 +270,13 @@ class Served(Protocol):
 
 
 Lent = TypeVar("Lent", bound=Served)
+
+
+async def drained(cut: Callable[[], Awaitable[None]]) -> None:
+    """Cut all there is until who connected at the last moment is gone, too."""
+    for _ in range(3):
+        await cut()
+        await asyncio.sleep(0.02)
 
 
 @contextmanager
