@@ -84,6 +84,7 @@ def test_a_run_that_another_claimed_after_it_was_found_is_left_to_it(scene: Scen
     finding = found(scene)
     taker = scene.crew.worker("B")
     scene.stage.seen("waits", pid=taker.pid)
+    seen(lambda: "Hello" in scene.text("s1"), "B writes nothing more until its gate is open")
     mine = scene.door.run(run.run_id)
     assert mine.attempt == 2
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from tests.support.fault_proxy import drained, in_a_thread
 from tests.support.seen import WITHIN_S
+from tests.support.served import drained, in_a_thread
 
 SIZE = 1 << 16
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]

@@ -6,13 +6,14 @@ effect once, on the connection that said so, and is seen by the test.
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from tests.support.seen import WITHIN_S
+from tests.support.served import drained, in_a_thread
 
 What: TypeAlias = Literal["cut", "drop", "refuse", "hold", "see", "black_hole"]
 READY_FOR_QUERY = b"Z\x00\x00\x00\x05"  # and a byte that tells of the transaction
@@ -261,43 +262,6 @@ def _refusal(sqlstate: str, state: bytes) -> bytes:
     body = b"".join(each + b"\0" for each in fields)
     after = READY_FOR_QUERY + (IDLE if state == IDLE else BROKEN)
     return b"E" + (len(body) + 4).to_bytes(4, "big") + body + after
-
-
-class Served(Protocol):
-    """What runs on a loop until it is told to stop."""
-
-    async def serve(self, started: threading.Event, stop: asyncio.Event) -> None: ...
-
-
-Lent = TypeVar("Lent", bound=Served)
-
-
-async def drained(cut: Callable[[], Awaitable[None]]) -> None:
-    """Cut all there is until who connected at the last moment is gone, too."""
-    for _ in range(3):
-        await cut()
-        await asyncio.sleep(0.02)
-
-
-@contextmanager
-def in_a_thread(served: Lent, name: str) -> Iterator[Lent]:
-    """Lend what serves, in a thread of its own."""
-    started = threading.Event()
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
-
-    def run() -> None:
-        with asyncio.Runner(loop_factory=lambda: loop) as runner:
-            runner.run(served.serve(started, stop))
-
-    thread = threading.Thread(target=run, name=name)
-    thread.start()
-    assert started.wait(WITHIN_S)
-    try:
-        yield served
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(WITHIN_S)
 
 
 @contextmanager
